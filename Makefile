@@ -1,0 +1,53 @@
+# Forwards to CMake, the only build system.  All that is made goes to build/.
+#
+#   make              the library and the examples          make test       all tests
+#   make demo         builds and runs examples/demo.c       make test-all   with long random runs
+#   make install      to PREFIX (/usr/local)                make fuzz       libFuzzer, FUZZ_SECONDS each
+#   make format       lays out the C files                  make clean
+#
+# Each first sees to the Debian packages it needs: tools/setup.
+
+PREFIX       ?= /usr/local
+PROGRAMS     ?= 2000
+SEED         ?= 1
+FUZZ_SECONDS ?= 20
+
+RELEASE = build/release
+CONFIGURE = cmake -G Ninja -S . -B $(RELEASE) -DCMAKE_BUILD_TYPE=Release --log-level=WARNING
+BUILD = cmake --build $(RELEASE)
+RUN_TESTS = tools/run_tests --seed $(SEED)
+
+.PHONY: all demo install test test-all fuzz format clean
+
+all:
+	@tools/setup build
+	$(CONFIGURE)
+	$(BUILD)
+
+demo:
+	@tools/setup demo
+	$(CONFIGURE)
+	$(BUILD) --target demo -- --quiet
+	$(RELEASE)/demo
+
+install: all
+	cmake --install $(RELEASE) --prefix $(PREFIX)
+
+test:
+	@tools/setup test
+	@$(RUN_TESTS) --programs $(PROGRAMS) --fuzz-seconds $(FUZZ_SECONDS)
+
+test-all:
+	@tools/setup test-all
+	@$(RUN_TESTS) --programs 20000 --fuzz-seconds 300
+
+fuzz:
+	@tools/setup fuzz
+	@$(RUN_TESTS) --only fuzz --fuzz-seconds $(FUZZ_SECONDS)
+
+format:
+	@tools/setup format
+	find src lang cmd examples bench tests tools -name '*.c' 2>/dev/null | xargs clang-format -i
+
+clean:
+	rm -rf build

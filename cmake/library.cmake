@@ -1,0 +1,42 @@
+# The library, compiled once for both of its forms: arras (shared) and arras_static.
+
+# ops.h declares a function for each row of the tables in src/ir.
+add_executable(make_ops_header tools/make_ops_header.c)
+target_include_directories(make_ops_header PRIVATE src)
+target_link_libraries(make_ops_header PRIVATE arras_flags)
+set(ops_header ${PROJECT_BINARY_DIR}/include/arras/ops.h)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/arras)
+add_custom_command(
+    OUTPUT ${ops_header}
+    COMMAND make_ops_header > ${ops_header}
+    DEPENDS make_ops_header
+    COMMENT "Making arras/ops.h"
+    VERBATIM)
+add_custom_target(ops_header DEPENDS ${ops_header})
+
+file(GLOB sources CONFIGURE_DEPENDS src/*/*.c)
+add_library(arras_objects OBJECT ${sources})
+set_target_properties(arras_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
+                                               C_VISIBILITY_PRESET hidden)
+target_compile_definitions(arras_objects PRIVATE ARRAS_VERSION="${PROJECT_VERSION}")
+target_include_directories(arras_objects PRIVATE src include ${PROJECT_BINARY_DIR}/include)
+target_link_libraries(arras_objects PRIVATE arras_flags)
+add_dependencies(arras_objects ops_header)
+
+file(GLOB public_headers CONFIGURE_DEPENDS include/arras/*.h)
+function(arras_library name type)
+    add_library(${name} ${type} $<TARGET_OBJECTS:arras_objects>)
+    add_library(arras::${name} ALIAS ${name})
+    add_dependencies(${name} ops_header)
+    target_sources(
+        ${name} PUBLIC FILE_SET HEADERS BASE_DIRS include ${PROJECT_BINARY_DIR}/include FILES
+                       ${public_headers} ${ops_header})
+    target_link_libraries(${name} PRIVATE m)
+    target_link_options(${name} PRIVATE ${sanitize_options})
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME arras)
+endfunction()
+
+arras_library(arras SHARED)
+set_target_properties(arras PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION
+                                                                  ${PROJECT_VERSION_MAJOR})
+arras_library(arras_static STATIC)

@@ -1,0 +1,100 @@
+/* base.h -- what every room needs and no room owns: errors, memory, arenas, text, hashing, checked
+ * arithmetic.  Knows no arrays.  Sees the public header (for status and error) only. */
+#ifndef AR_BASE_H
+#define AR_BASE_H
+
+#include <arras/arras.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define AR_PRINTF(at, first) __attribute__((format(printf, at, first)))
+#else
+#define AR_PRINTF(at, first)
+#endif
+
+#define AR_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- Errors: the only way to fail, so that code and message never part -------------------------- */
+
+/* Returns `code`.  The message is cut, never overrun; control characters become '?'. */
+arras_status ar_fail(arras_error *err, arras_status code, const char *format, ...) AR_PRINTF(3, 4);
+arras_status ar_vfail(arras_error *err, arras_status code, const char *format, va_list args);
+arras_status ar_fail_memory(arras_error *err, size_t bytes);
+
+/* ---- Memory ------------------------------------------------------------------------------------- */
+
+/* NULL when there is no memory or count * size overflows.  Zeroed. */
+void *ar_alloc(size_t count, size_t size);
+/* Grows to count * size; on failure the old block stays. */
+void *ar_realloc(void *block, size_t count, size_t size);
+void  ar_free(void *block);
+/* Makes room for item number `count` in a growing array; *items and *capacity change on success. */
+bool ar_grow(void *items, size_t *capacity, size_t count, size_t size);
+/* For tests: the n-th allocation from now (1 is the next) and all after it fail; 0 ends that. */
+void    ar_alloc_fail_from(int64_t n);
+int64_t ar_alloc_live(void); /* blocks not yet freed */
+
+/* An arena frees all it gave at once.  Zero-initialise one to start. */
+typedef struct ar_arena {
+    struct ar_arena_block *top;
+} ar_arena;
+
+void *ar_arena_alloc(ar_arena *arena, size_t count, size_t size); /* zeroed, 16-byte aligned */
+void *ar_arena_copy(ar_arena *arena, const void *from, size_t count, size_t size);
+void  ar_arena_free(ar_arena *arena);
+
+/* ---- Text --------------------------------------------------------------------------------------- */
+
+/* A growing string.  After a failed allocation it swallows what it is given and says so in `failed`.
+ * Zero-initialise one to start; data is NULL until something is put. */
+typedef struct ar_text {
+    char  *data; /* NUL-terminated */
+    size_t length, capacity;
+    bool   failed;
+} ar_text;
+
+void ar_text_put(ar_text *text, const char *bytes, size_t length);
+void ar_text_add(ar_text *text, const char *string);
+void ar_text_printf(ar_text *text, const char *format, ...) AR_PRINTF(2, 3);
+void ar_text_free(ar_text *text);
+/* How many edits (insert, delete, change) make b of a; for suggestions. */
+int ar_text_distance(const char *a, const char *b);
+
+/* ---- Hashing ------------------------------------------------------------------------------------ */
+
+uint64_t ar_hash_mix(uint64_t hash, uint64_t value);
+uint64_t ar_hash_bytes(uint64_t hash, const void *bytes, size_t length);
+
+/* A set of pointers found by hash and sameness.  It owns no items.  Zero-initialise one to start. */
+typedef struct {
+    struct ar_table_slot *slots;
+    size_t                count, capacity; /* capacity is a power of two */
+} ar_table;
+typedef bool ar_same(const void *item, const void *key);
+
+const void *ar_table_find(const ar_table *table, uint64_t hash, ar_same *same, const void *key);
+bool        ar_table_add(ar_table *table, uint64_t hash, const void *item); /* false: no memory */
+void        ar_table_free(ar_table *table);
+
+/* ---- Checked arithmetic: true when the result fits ---------------------------------------------- */
+
+static inline bool ar_add64(int64_t *out, int64_t a, int64_t b)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline bool ar_sub64(int64_t *out, int64_t a, int64_t b)
+{
+    return !__builtin_sub_overflow(a, b, out);
+}
+static inline bool ar_mul64(int64_t *out, int64_t a, int64_t b)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+static inline int64_t ar_min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t ar_max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+#endif

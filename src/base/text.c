@@ -1,0 +1,89 @@
+/* text.c -- growing strings, and how far two words are apart. */
+#include "base/base.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool reserve(ar_text *text, size_t extra)
+{
+    size_t capacity = text->capacity ? text->capacity : 128;
+    char  *data;
+
+    if (text->failed)
+        return false;
+    if (extra < text->capacity - text->length) /* room for the NUL too */
+        return true;
+    while (capacity - text->length <= extra) {
+        if (capacity > SIZE_MAX / 2) {
+            text->failed = true;
+            return false;
+        }
+        capacity *= 2;
+    }
+    data = ar_realloc(text->data, capacity, 1);
+    if (!data) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void ar_text_put(ar_text *text, const char *bytes, size_t length)
+{
+    if (!reserve(text, length))
+        return;
+    memcpy(text->data + text->length, bytes, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void ar_text_add(ar_text *text, const char *string) { ar_text_put(text, string, strlen(string)); }
+
+void ar_text_printf(ar_text *text, const char *format, ...)
+{
+    va_list args;
+    int     length;
+
+    va_start(args, format);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0 || !reserve(text, (size_t)length))
+        return;
+    va_start(args, format);
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+    va_end(args);
+    text->length += (size_t)length;
+}
+
+void ar_text_free(ar_text *text)
+{
+    ar_free(text->data);
+    *text = (ar_text){ 0 };
+}
+
+int ar_text_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 64 };
+    size_t m = strlen(a), n = strlen(b);
+    int    row[LONGEST + 1];
+
+    if (m > LONGEST || n > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= m; i++) {
+        int diagonal = row[0];
+
+        row[0] = (int)i;
+        for (size_t j = 1; j <= n; j++) {
+            int change = diagonal + (a[i - 1] != b[j - 1]);
+            int shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+
+            diagonal = row[j];
+            row[j] = change < shift ? change : shift;
+        }
+    }
+    return row[n];
+}

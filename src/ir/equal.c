@@ -1,0 +1,202 @@
+/* equal.c -- whether two arrays, perhaps of two graphs, are computed in the same way.
+ *
+ * Within a graph equal nodes are one node, so every node has at most one twin in the other graph: it is
+ * found once, and a second, different one means that the two differ.  Hence linear time. */
+#include "ir/graph.h"
+
+#include <string.h>
+
+typedef struct {
+    arras_array x, y;
+} pair;
+
+typedef struct {
+    const arras_graph *gx, *gy;
+    arras_array       *twin;      /* by id in gx */
+    arras_expr        *expr_twin; /* by id in gx */
+    pair              *todo;
+    size_t             ntodo, room;
+    bool               failed; /* no memory */
+} matcher;
+
+static void push(matcher *m, arras_array x, arras_array y)
+{
+    if (!ar_grow(&m->todo, &m->room, m->ntodo, sizeof *m->todo))
+        m->failed = true;
+    else
+        m->todo[m->ntodo++] = (pair){ x, y };
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* ---- Sizes: the same names with the same factors, in whatever order the graphs met them ------------------- */
+
+static bool has_term(const matcher *m, const ar_affine *in, ar_term of_x)
+{
+    for (int i = 0; i < in->nterms; i++)
+        if (in->terms[i].factor == of_x.factor &&
+            strcmp(m->gy->sizes[in->terms[i].size], m->gx->sizes[of_x.size]) == 0)
+            return true;
+    return false;
+}
+
+static bool same_dim(const matcher *m, arras_dim x, arras_dim y)
+{
+    const ar_affine *a = ar_dim_affine(m->gx, x), *b = ar_dim_affine(m->gy, y);
+
+    if (!a || !b)
+        return !a && !b && x == y;
+    if (a->constant != b->constant || a->nterms != b->nterms)
+        return false;
+    for (int i = 0; i < a->nterms; i++)
+        if (!has_term(m, b, a->terms[i]))
+            return false;
+    return true;
+}
+
+static bool same_dims(const matcher *m, int n, const arras_dim *x, const arras_dim *y)
+{
+    for (int i = 0; i < n; i++)
+        if (!same_dim(m, x[i], y[i]))
+            return false;
+    return true;
+}
+
+/* ---- Expressions ------------------------------------------------------------------------------------------ */
+
+/* Depth is limited by AR_MAX_DEPTH. */
+static bool same_expr(matcher *m, arras_expr x, arras_expr y)
+{
+    if (m->expr_twin[x->id])
+        return m->expr_twin[x->id] == y;
+    if (x->kind != y->kind || x->type.dtype != y->type.dtype || x->nargs != y->nargs || x->nints != y->nints ||
+        !same_text(x->name, y->name))
+        return false;
+    if (x->kind == AR_EXPR_SIZE ? !same_dim(m, x->ints[0], y->ints[0])
+                                : memcmp(x->ints, y->ints, (size_t)x->nints * sizeof *x->ints) != 0)
+        return false;
+    for (int i = 0; i < x->nargs; i++)
+        if (!same_expr(m, x->args[i], y->args[i]))
+            return false;
+    m->expr_twin[x->id] = y;
+    return true;
+}
+
+/* ---- Nodes ------------------------------------------------------------------------------------------------ */
+
+static const unsigned char *data_cell(arras_array x, int64_t number)
+{
+    const unsigned char *cell = x->ref;
+
+    for (int d = x->rank - 1; d >= 0; d--) {
+        cell += number % x->shape[d] * x->ints[d];
+        number /= x->shape[d];
+    }
+    return cell;
+}
+
+static bool same_data(arras_array x, arras_array y)
+{
+    size_t  size = ar_dtype_size(x->type.dtype);
+    int64_t cells = 1;
+
+    for (int d = 0; d < x->rank; d++)
+        if (x->shape[d] == 0)
+            return true;
+    for (int d = 0; d < x->rank; d++)
+        cells *= x->shape[d];
+    for (int64_t i = 0; i < cells; i++)
+        if (memcmp(data_cell(x, i), data_cell(y, i), size) != 0)
+            return false;
+    return true;
+}
+
+static bool same_function(matcher *m, arras_function x, arras_function y)
+{
+    if (x->nparams != y->nparams || x->nresults != y->nresults || strcmp(x->name, y->name) != 0)
+        return false;
+    for (int i = 0; i < x->nparams; i++)
+        push(m, x->params[i], y->params[i]);
+    for (int i = 0; i < x->nresults; i++) {
+        if (strcmp(x->result_names[i], y->result_names[i]) != 0)
+            return false;
+        push(m, x->results[i], y->results[i]);
+    }
+    return true;
+}
+
+static bool same_items(const matcher *m, arras_array x, arras_array y)
+{
+    for (int i = 0; i < x->nints; i += AR_ITEM_INTS)
+        if (x->ints[i + AR_ITEM_KIND] != y->ints[i + AR_ITEM_KIND] ||
+            x->ints[i + AR_ITEM_STEP] != y->ints[i + AR_ITEM_STEP] ||
+            !same_dim(m, x->ints[i + AR_ITEM_START], y->ints[i + AR_ITEM_START]) ||
+            !same_dim(m, x->ints[i + AR_ITEM_LENGTH], y->ints[i + AR_ITEM_LENGTH]))
+            return false;
+    return true;
+}
+
+static bool same_attributes(matcher *m, arras_array x, arras_array y)
+{
+    switch (x->kind) {
+    case AR_DATA: return same_data(x, y);
+    case AR_PARAM: return true; /* the serial number is the graph's own affair */
+    case AR_SIZE: return same_dim(m, x->ints[0], y->ints[0]);
+    case AR_INDEX: return same_items(m, x, y);
+    case AR_LAMBDA: return same_expr(m, x->ref, y->ref);
+    case AR_CALL: return same_function(m, x->ref, y->ref);
+    default: return x->nints == 0 || memcmp(x->ints, y->ints, (size_t)x->nints * sizeof *x->ints) == 0;
+    }
+}
+
+static bool same_node(matcher *m, arras_array x, arras_array y)
+{
+    if (x->kind != y->kind || x->type.dtype != y->type.dtype || x->type.weak != y->type.weak ||
+        x->rank != y->rank || x->ninputs != y->ninputs || x->nints != y->nints || !same_text(x->name, y->name) ||
+        !same_dims(m, x->rank, x->shape, y->shape) || !same_attributes(m, x, y))
+        return false;
+    for (int i = 0; i < x->ninputs; i++)
+        push(m, x->inputs[i], y->inputs[i]);
+    return true;
+}
+
+static bool match(matcher *m)
+{
+    while (m->ntodo > 0 && !m->failed) {
+        pair         next = m->todo[--m->ntodo];
+        arras_array *twin = &m->twin[next.x->id];
+
+        if (*twin && *twin != next.y)
+            return false;
+        if (*twin)
+            continue;
+        *twin = next.y;
+        if (!same_node(m, next.x, next.y))
+            return false;
+    }
+    return !m->failed;
+}
+
+bool ar_equal(arras_array x, arras_array y)
+{
+    matcher m = { .gx = x->graph, .gy = y->graph };
+    bool    equal = false;
+
+    if (x == y)
+        return true;
+    if (x->graph == y->graph || ar_is_poison(x) || ar_is_poison(y))
+        return false;
+    m.twin = ar_alloc(m.gx->nnodes, sizeof(arras_array));
+    m.expr_twin = ar_alloc((size_t)m.gx->nexprs, sizeof(arras_expr));
+    if (m.twin && m.expr_twin) {
+        push(&m, x, y);
+        equal = match(&m);
+    }
+    ar_free(m.twin);
+    ar_free(m.expr_twin);
+    ar_free(m.todo);
+    return equal;
+}

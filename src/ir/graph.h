@@ -1,0 +1,59 @@
+/* graph.h -- what a graph is made of.  Only src/ir/ sees this. */
+#ifndef AR_IR_GRAPH_H
+#define AR_IR_GRAPH_H
+
+#include "ir/ir.h"
+
+/* Inputs and sizes share one space of names: both appear bare in texts and are bound by name. */
+typedef struct {
+    const char *name;
+    arras_array input; /* NULL: a size */
+    int         size;
+} ar_named;
+
+struct arras_graph {
+    ar_arena arena; /* owns all below but the vectors' own storage */
+    ar_table node_set, expr_set, affine_set, named, output_names;
+
+    arras_array      *nodes; /* by id */
+    const ar_affine **affines;
+    const char      **sizes;
+    arras_array      *inputs;
+    ar_output        *outputs;
+    arras_function   *functions;
+    void            **blocks; /* copies of users' data */
+    size_t            nnodes, naffines, nsizes, ninputs, noutputs, nfunctions, nblocks;
+    size_t nodes_room, affines_room, sizes_room, inputs_room, outputs_room, functions_room, blocks_room;
+
+    int64_t nexprs, nparams;
+
+    /* Scratch of ar_lambda: what an expression became, valid where stamp is the current one. */
+    struct ar_bound {
+        int64_t    stamp;
+        arras_expr expr;
+    }      *bound;
+    size_t  bound_room;
+    int64_t stamp;
+
+    /* Made with the graph, so that running out of memory needs no memory. */
+    struct arras_node      memory_node;
+    struct arras_expr_node memory_expr;
+    struct arras_funcdef   memory_function;
+};
+
+/* Index of the affine form that says "out of memory"; made with the graph too. */
+enum { AR_AFFINE_MEMORY = 0 };
+
+/* The one node, or expression, equal to the given one, whose arrays may be the caller's own. */
+arras_array ar_intern(arras_graph *g, struct arras_node *node);
+arras_expr  ar_expr_intern(arras_graph *g, struct arras_expr_node *expr);
+
+const ar_named *ar_named_find(const arras_graph *g, const char *name);
+bool            ar_named_add(arras_graph *g, ar_named named);
+const char     *ar_string_keep(arras_graph *g, const char *string, size_t length); /* NULL: no memory */
+
+/* Poison that says what `err` says, followed by the operands. */
+arras_array ar_poison_about(arras_graph *g, const arras_error *err, int n, const arras_array *xs);
+arras_expr  ar_expr_poison_of(arras_graph *g, arras_status code, const char *text);
+
+#endif

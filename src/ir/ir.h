@@ -1,0 +1,333 @@
+/* ir.h -- the recorded program: types, sizes, scalar expressions, nodes, graphs, texts.
+ *
+ * Nodes and expressions are immutable, live in their graph's arena and are hash-consed: within one graph
+ * two equal things are one pointer, and every input has a smaller id than its user.  Builders (those that
+ * return arras_array or arras_expr) never return NULL: what is wrong comes back as poison.
+ * Sees base/ only. */
+#ifndef AR_IR_H
+#define AR_IR_H
+
+#include "base/base.h"
+
+/* ---- Tables --------------------------------------------------------------------------------------- */
+
+typedef enum {
+#define AR_KIND(name, word, help) AR_##name,
+#include "ir/kinds.def"
+#undef AR_KIND
+    AR_KIND_END
+} ar_kind;
+
+typedef enum {
+#define AR_OP(name, arity, rule, b, i, r, c, help) AR_OP_##name,
+#include "ir/ops.def"
+#undef AR_OP
+    AR_OP_END
+} ar_op;
+
+typedef enum {
+#define AR_REDUCTION(name, op, rule, identity, help) AR_REDUCE_##name,
+#include "ir/reductions.def"
+#undef AR_REDUCTION
+    AR_REDUCTION_END
+} ar_reduction;
+
+const char *ar_kind_word(ar_kind kind);
+const char *ar_op_name(ar_op op);
+int         ar_op_arity(ar_op op);
+const char *ar_op_help(ar_op op);
+int         ar_op_find(const char *name, size_t length); /* -1 when unknown */
+const char *ar_reduction_name(ar_reduction reduction);
+int         ar_reduction_find(const char *name, size_t length);
+ar_op       ar_reduction_op(ar_reduction reduction); /* combines two cells */
+/* The value of a reduction over nothing: 0, 1, or -1 where there is none. */
+int ar_reduction_identity(ar_reduction reduction);
+
+/* ---- Types (types.c) ------------------------------------------------------------------------------ */
+
+typedef enum {
+    AR_CLASS_NONE,
+    AR_CLASS_BOOL,
+    AR_CLASS_UNSIGNED,
+    AR_CLASS_SIGNED,
+    AR_CLASS_REAL,
+    AR_CLASS_COMPLEX
+} ar_class;
+
+/* A type as promotion sees it.  Weak: an untyped number, whose dtype is i64, f64 or c128. */
+typedef struct {
+    arras_dtype dtype;
+    bool        weak;
+} ar_type;
+
+enum { AR_MAX_ARITY = 3 };
+
+typedef struct {
+    arras_dtype operand[AR_MAX_ARITY]; /* what each operand is cast to */
+    arras_dtype compute;               /* whose row of functions is used */
+    ar_type     result;
+} ar_signature;
+
+ar_class    ar_dtype_class(arras_dtype dtype);
+size_t      ar_dtype_size(arras_dtype dtype);
+const char *ar_dtype_name(arras_dtype dtype);
+arras_dtype ar_dtype_find(const char *name, size_t length);
+arras_dtype ar_dtype_real(arras_dtype dtype); /* of the parts of a complex type; else itself */
+bool        ar_dtype_valid(arras_dtype dtype);
+bool        ar_dtype_is_integer(arras_dtype dtype); /* signed or unsigned, not bool */
+
+/* NumPy 2's promotion, in one place. */
+ar_type ar_promote(ar_type a, ar_type b);
+bool ar_op_is_comparison(ar_op op);
+/* False when the operation is not defined for these types. */
+bool ar_op_signature(ar_signature *out, ar_op op, const ar_type *operands);
+/* Whether an untyped integer may take this type; always true for types that are not integers. */
+bool ar_integer_fits(int64_t value, arras_dtype dtype);
+/* u64 and a signed integer, which promotion would make f64, inexactly. */
+bool ar_types_mixed(ar_type a, ar_type b);
+/* What a comparison says of a negative number (operand number `side`) and one that is not negative. */
+bool ar_negative_compares(ar_op op, int side);
+/* operand[0]: what cells are cast to; compute: what they are combined in; result. */
+bool ar_reduction_signature(ar_signature *out, ar_reduction reduction, ar_type operand);
+
+/* ---- Values of single cells (scalar.c) ------------------------------------------------------------- */
+
+typedef union {
+    uint8_t b;
+    int64_t i;
+    float   singles[2];
+    double  f, parts[2];
+    int64_t bits[2];
+} ar_value; /* room for a cell of any type */
+
+/* All three operands are readable, whatever the arity; they have the signature's operand types. */
+typedef void ar_op_function(void *out, const void *x, const void *y, const void *z);
+
+ar_op_function *ar_op_value(ar_op op, arras_dtype compute); /* NULL where not defined */
+void            ar_value_canonical(arras_dtype dtype, ar_value *value); /* every nan becomes one nan */
+void            ar_cell_cast(arras_dtype to, void *out, arras_dtype from, const void *cell);
+
+/* ---- Sizes (dim.c, solve.c) ------------------------------------------------------------------------ */
+
+/* An arras_dim is a number >= 0, or INT64_MIN + k: the k-th affine form of the graph. */
+typedef struct {
+    int     size; /* which size */
+    int64_t factor;
+} ar_term;
+typedef struct {
+    const char *error; /* poison when not NULL */
+    int64_t     constant;
+    int         nterms;
+    ar_term     terms[]; /* by size, factors not 0 */
+} ar_affine;
+
+bool             ar_dim_symbolic(arras_dim dim);
+const ar_affine *ar_dim_affine(const arras_graph *g, arras_dim dim); /* NULL: a number, or not of g */
+const char      *ar_dim_error(const arras_graph *g, arras_dim dim);  /* NULL unless poison or invalid */
+arras_dim        ar_dim_size(arras_graph *g, const char *name);
+arras_dim        ar_dim_add(arras_graph *g, arras_dim a, arras_dim b);
+arras_dim        ar_dim_sub(arras_graph *g, arras_dim a, arras_dim b);
+arras_dim        ar_dim_mul(arras_graph *g, arras_dim a, arras_dim b);
+void             ar_dim_print(ar_text *out, const arras_graph *g, arras_dim dim);
+void             ar_shape_print(ar_text *out, const arras_graph *g, int rank, const arras_dim *shape); /* [n, 4] */
+/* `of` with the size number k replaced by sizes[k]; ARRAS_NONE there leaves it as it is. */
+arras_dim ar_dim_substitute(arras_graph *g, arras_dim of, const arras_dim *sizes);
+
+int         ar_size_count(const arras_graph *g);
+const char *ar_size_name(const arras_graph *g, int size);
+int         ar_size_find(const arras_graph *g, const char *name); /* -1 when unknown */
+
+/* The number a dim stands for, given every size; ESIZE when negative, unknown (-1) or too large. */
+arras_status ar_dim_value(int64_t *out, const arras_graph *g, arras_dim dim, const int64_t *sizes,
+                          arras_error *err);
+
+/* One fact about sizes: `dim` is `value`, as seen at `axis` of the array called `name`. */
+typedef struct {
+    arras_dim   dim;
+    int64_t     value;
+    const char *name;
+    int         axis; /* -1: the size was bound by name */
+} ar_size_fact;
+/* Finds every size the facts determine, exactly, as whole numbers >= 0; leaves the others at -1.
+ * Conflicts are ESIZE and name both places.  sizes has room for ar_size_count(g). */
+arras_status ar_sizes_solve(int64_t *sizes, const arras_graph *g, int n, const ar_size_fact *facts,
+                            arras_error *err);
+
+/* ---- Scalar expressions (expr.c) -------------------------------------------------------------------- */
+
+typedef enum {
+    AR_EXPR_POISON,  /* name: the message; ints: code */
+    AR_EXPR_INDEX,   /* ints: axis */
+    AR_EXPR_VAR,     /* name */
+    AR_EXPR_LITERAL, /* ints: the value, 2 x 64 bits; always weak: i64, f64 or c128 */
+    AR_EXPR_SIZE,    /* ints: the dim */
+    AR_EXPR_CAST,    /* args: x */
+    AR_EXPR_OP,      /* ints: op; args: operands */
+    AR_EXPR_LOAD,    /* ints: binding or -1, a rule per axis; args: an index per axis, then a fill for
+                        each axis whose rule is CONSTANT; array: what is read, NULL once bound */
+    AR_EXPR_REDUCE   /* ints: reduction; name: variable; args: lo, hi, body */
+} ar_expr_kind;
+
+struct arras_expr_node {
+    ar_expr_kind      kind;
+    ar_type           type;
+    int               nargs, nints;
+    const arras_expr *args;
+    const int64_t    *ints;
+    const char       *name;
+    arras_array       array;
+    arras_graph      *graph;
+    int64_t           id;    /* inputs have smaller ids */
+    int               depth; /* of nesting, limited */
+    int               rank;  /* of a LOAD: number of indices */
+    int               axes;  /* cells it can be evaluated in have at least this rank */
+    int               nfree; /* variables that no reduction within binds, by name */
+    const char *const *free;
+    uint64_t          hash;
+};
+
+enum { AR_MAX_DEPTH = 1000 };
+
+arras_expr ar_expr_poison(arras_graph *g, arras_status code, const char *format, ...) AR_PRINTF(3, 4);
+arras_expr ar_expr_index(arras_graph *g, int axis);
+arras_expr ar_expr_var(arras_graph *g, const char *name);
+arras_expr ar_expr_literal(arras_graph *g, arras_dtype dtype, ar_value value); /* i64, f64 or c128 */
+arras_expr ar_expr_size(arras_graph *g, arras_dim dim);
+arras_expr ar_expr_cast(arras_expr x, arras_dtype dtype);
+arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *args);
+arras_expr ar_expr_load(arras_array x, int n, const arras_expr *indices, const arras_edge *edges);
+arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo, arras_expr hi,
+                          arras_expr body);
+
+/* ---- Nodes ----------------------------------------------------------------------------------------- */
+
+struct arras_node {
+    ar_kind            kind;
+    ar_type            type;
+    int                rank, ninputs, nints;
+    const arras_dim   *shape;
+    const arras_array *inputs; /* what these four hold is said in kinds.def */
+    const int64_t     *ints;
+    const char        *name;
+    const void        *ref;
+    arras_graph       *graph; /* NULL: the poison of no graph */
+    int64_t            id;
+    uint64_t           hash;
+};
+
+struct arras_funcdef {
+    const char        *name;
+    const char        *error; /* not NULL: a wrong definition; every call is poison */
+    arras_graph       *graph;
+    int                nparams, nresults;
+    const arras_array *params;
+    const char *const *result_names;
+    const arras_array *results;
+    int                id;    /* number in the graph */
+    int                depth; /* of calls within */
+};
+
+/* An item of an INDEX node: a number, a slice or a new axis, checked and counted from the front. */
+enum { AR_ITEM_KIND, AR_ITEM_START, AR_ITEM_STEP, AR_ITEM_LENGTH, AR_ITEM_INTS };
+
+arras_array ar_poison(arras_graph *g, arras_status code, const char *format, ...) AR_PRINTF(3, 4);
+arras_array ar_poison_of(arras_graph *g, const arras_error *err);
+arras_array ar_poison_memory(arras_graph *g);
+arras_array ar_poison_no_graph(void);       /* "an array is NULL": belongs to no graph */
+bool        ar_is_poison(arras_array x);
+/* NULL when all is well: no poison among them, all of one graph.  Otherwise the poison to return. */
+arras_array ar_check_inputs(const char *what, int n, const arras_array *xs);
+arras_array ar_check_shape(arras_graph *g, const char *what, int rank, const arras_dim *shape);
+/* "x: f64[n, 4]" or "%7 = add: f64[3]" */
+void ar_node_describe(ar_text *out, arras_array x);
+void ar_node_type_print(ar_text *out, arras_array x); /* "f64[n, 4]"; "real" etc. for untyped */
+
+arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape);
+arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape);
+arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape,
+                    const int64_t *strides, const void *data, bool copy);
+arras_array ar_const(arras_graph *g, ar_type type, ar_value value);
+arras_array ar_size_node(arras_graph *g, arras_dim dim);
+arras_array ar_map(ar_op op, int n, const arras_array *xs);
+arras_array ar_cast(arras_array x, arras_dtype dtype);
+arras_array ar_lambda(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell);
+/* From an expression that is bound already (its loads have numbers); for readers and passes. */
+arras_array ar_lambda_bound(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell, int n,
+                            const arras_array *bindings);
+arras_expr  ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, int n,
+                               const arras_expr *indices, const arras_edge *edges);
+arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims,
+                      arras_array initial);
+arras_array ar_einsum(const char *spec, int n, const arras_array *xs);
+arras_array ar_stack(int n, const arras_array *xs, int axis);
+arras_array ar_concat(int n, const arras_array *xs, int axis);
+arras_array ar_roll(arras_array x, const int64_t *shifts); /* one per axis */
+arras_array ar_permute(arras_array x, const int *axes);    /* rank of them */
+arras_array ar_reshape(arras_array x, int rank, const arras_dim *shape, char order);
+arras_array ar_index(arras_array x, int n, const arras_item *items);
+/* AR_ITEM_INTS numbers for each item, as in the node. */
+arras_array ar_index_exact(arras_array x, int n, const int64_t *ints);
+arras_array ar_gather(arras_array x, uint32_t axes, int place, int n, const arras_array *indices);
+arras_array ar_csr(arras_array values, arras_array columns, arras_array starts, arras_array x);
+
+arras_function ar_function_new(arras_graph *g, const char *name, int nparams, const arras_array *params,
+                               int nresults, const char *const *names, const arras_array *results);
+arras_function ar_function_find(const arras_graph *g, const char *name); /* NULL when unknown */
+arras_array    ar_call(arras_function f, int n, const arras_array *args); /* the CALL */
+arras_array    ar_call_result(arras_array call, int result);
+
+/* Axes as users give them: may be negative, each once.  EAXIS otherwise. */
+arras_status ar_axis_check(int *out, const char *what, int axis, int rank, arras_error *err);
+arras_status ar_axes_mask(uint32_t *out, const char *what, int n, const int *axes, int rank, arras_error *err);
+/* The shape two shapes are broadcast to; ESHAPE with the axis and both lengths. */
+arras_status ar_broadcast(int *rank, arras_dim *shape, const arras_graph *g, const char *what, int rank_a,
+                          const arras_dim *a, int rank_b, const arras_dim *b, arras_error *err);
+/* Letters, digits, '_' and '.', not starting with a digit or '.'; bytes above 127 are letters. */
+bool ar_name_valid(const char *name, size_t length);
+
+/* ---- Graphs ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    arras_array array;
+} ar_output;
+
+arras_status     ar_graph_new(arras_graph **out, arras_error *err);
+void             ar_graph_free(arras_graph *g);
+int64_t          ar_graph_count(const arras_graph *g);
+arras_array      ar_graph_node(const arras_graph *g, int64_t id);
+int              ar_graph_input_count(const arras_graph *g); /* in order of recording */
+arras_array      ar_graph_input(const arras_graph *g, int i);
+arras_array      ar_graph_input_find(const arras_graph *g, const char *name);
+int              ar_graph_output_count(const arras_graph *g);
+const ar_output *ar_graph_output(const arras_graph *g, int i);
+arras_array      ar_graph_output_add(arras_graph *g, const char *name, arras_array x);
+int              ar_graph_function_count(const arras_graph *g);
+arras_function   ar_graph_function(const arras_graph *g, int i);
+
+/* The outputs' arrays; the list is the caller's, released with ar_free. */
+arras_status ar_graph_roots(arras_array **out, const arras_graph *g, arras_error *err);
+
+/* The nodes that `roots` need, roots included, by ascending id: inputs come before users.  Bodies of
+ * called functions are not entered.  The list is the caller's, released with ar_free. */
+arras_status ar_reach(arras_array **out, int64_t *count, const arras_graph *g, int n,
+                      const arras_array *roots, arras_error *err);
+/* The functions a list of nodes calls, and those they call: one flag per function of the graph. */
+arras_status ar_reach_functions(bool *called, const arras_graph *g, int64_t n, const arras_array *nodes,
+                                arras_error *err);
+/* Outputs exist, and none is poison or needs a parameter that belongs to no call. */
+arras_status ar_graph_check(const arras_graph *g, arras_error *err);
+/* Same structure, whatever the graphs; linear in the nodes. */
+bool ar_equal(arras_array x, arras_array y);
+
+/* ---- Texts (print.c, read.c, dot.c, summary.c) -------------------------------------------------------- */
+
+arras_status ar_print(ar_text *out, const arras_graph *g, bool brief, arras_error *err);
+arras_status ar_read(arras_graph **out, const char *text, size_t length, arras_error *err);
+arras_status ar_dot(ar_text *out, const arras_graph *g, arras_error *err);
+arras_status ar_summarize(arras_summary *out, const arras_graph *g, arras_error *err);
+arras_status ar_summary_print(ar_text *out, const arras_graph *g, arras_error *err);
+/* A number as both texts write it: shortest that reads back to the same bits. */
+void ar_value_print(ar_text *out, arras_dtype dtype, const void *cell);
+
+#endif

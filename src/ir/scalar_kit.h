@@ -1,0 +1,178 @@
+/* scalar_kit.h -- the helpers that ops.def calls as FN(name), for every type they exist for.
+ * Where C leaves a result undefined (overflow, division by zero, long shifts) it is defined here.
+ * Only scalar.c includes this. */
+#include <complex.h>
+#include <math.h>
+#include <stdint.h>
+
+/* ---- Integers: S suffix, T type, U unsigned type of at least 32 bits, BITS, SIGNED 0 or 1 ---------- */
+
+#define INTEGER_KIT(S, T, U, BITS, SIGNED)                                                         \
+    static inline T magnitude_##S(T x) { return x < 0 ? (T)(0 - (U)x) : x; }                       \
+    static inline T remainder_##S(T x, T y)                                                        \
+    {                                                                                              \
+        return y == 0 || ((SIGNED) && y == (T)-1) ? 0 : (T)(x % y);                                \
+    }                                                                                              \
+    static inline T floor_remainder_##S(T x, T y)                                                  \
+    {                                                                                              \
+        T r = remainder_##S(x, y);                                                                 \
+        return r != 0 && (r < 0) != (y < 0) ? (T)(r + y) : r;                                      \
+    }                                                                                              \
+    static inline T floor_divide_##S(T x, T y)                                                     \
+    {                                                                                              \
+        if (y == 0)                                                                                \
+            return 0;                                                                              \
+        if ((SIGNED) && y == (T)-1)                                                                \
+            return (T)(0 - (U)x); /* the smallest number divided by -1 wraps */                    \
+        return (T)(x / y - (x % y != 0 && (x < 0) != (y < 0)));                                    \
+    }                                                                                              \
+    static inline T power_##S(T x, T y)                                                            \
+    {                                                                                              \
+        U base = (U)x, result = 1;                                                                 \
+        if (y < 0)                                                                                 \
+            return x == 1 ? 1 : (SIGNED) && x == (T)-1 ? (y % 2 ? (T)-1 : 1) : 0;                  \
+        for (; y > 0; y = (T)(y / 2), base *= base)                                                \
+            if (y % 2)                                                                             \
+                result *= base;                                                                    \
+        return (T)result;                                                                          \
+    }                                                                                              \
+    static inline T left_shift_##S(T x, T y)                                                       \
+    {                                                                                              \
+        return y >= 0 && (uint64_t)y < (BITS) ? (T)((U)x << y) : 0;                                \
+    }                                                                                              \
+    static inline T right_shift_##S(T x, T y)                                                      \
+    {                                                                                              \
+        return y >= 0 && (uint64_t)y < (BITS) ? (T)(x >> y) : x < 0 ? (T)-1 : 0;                   \
+    }
+
+INTEGER_KIT(i8, int8_t, uint32_t, 8, 1)
+INTEGER_KIT(i16, int16_t, uint32_t, 16, 1)
+INTEGER_KIT(i32, int32_t, uint32_t, 32, 1)
+INTEGER_KIT(i64, int64_t, uint64_t, 64, 1)
+INTEGER_KIT(u8, uint8_t, uint32_t, 8, 0)
+INTEGER_KIT(u16, uint16_t, uint32_t, 16, 0)
+INTEGER_KIT(u32, uint32_t, uint32_t, 32, 0)
+INTEGER_KIT(u64, uint64_t, uint64_t, 64, 0)
+
+/* ---- Reals: M the C library's suffix ("f" or nothing) ---------------------------------------------- */
+
+/* Floor division rounds a quotient that fmod has made exact, as Python does: 1.0 // 0.1 is 9. */
+#define REAL_KIT(S, T, M)                                                                          \
+    static inline T floor_remainder_##S(T x, T y)                                                  \
+    {                                                                                              \
+        T r = fmod##M(x, y);                                                                       \
+        if (r == 0)                                                                                \
+            return copysign##M(0, y);                                                              \
+        return (r < 0) != (y < 0) && y == y ? r + y : r;                                           \
+    }                                                                                              \
+    static inline T floor_divide_##S(T x, T y)                                                     \
+    {                                                                                              \
+        T r = fmod##M(x, y), quotient, whole;                                                      \
+        if (y == 0)                                                                                \
+            return x / y;                                                                          \
+        quotient = (x - r) / y;                                                                    \
+        if (r != 0 && (r < 0) != (y < 0))                                                          \
+            quotient -= 1;                                                                         \
+        if (quotient == 0)                                                                         \
+            return copysign##M(0, x / y);                                                          \
+        whole = floor##M(quotient);                                                                \
+        return quotient - whole > (T)0.5 ? whole + 1 : whole;                                      \
+    }                                                                                              \
+    static inline T sign_##S(T x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }              \
+    static inline T minimum_##S(T x, T y) { return x <= y || x != x ? x : y; }                     \
+    static inline T maximum_##S(T x, T y) { return x >= y || x != x ? x : y; }                     \
+    static inline T lgamma_##S(T x)                                                                \
+    {                                                                                              \
+        int sign; /* lgamma itself writes a global */                                              \
+        return lgamma##M##_r(x, &sign);                                                            \
+    }
+
+REAL_KIT(f32, float, f)
+REAL_KIT(f64, double, )
+
+/* ---- Complex numbers: T complex type, R its parts' type -------------------------------------------- */
+
+/* C's own * and / recover infinities from nan (Annex G); NumPy's, and these, are the plain formulas:
+ * four products, and Smith's division, which scales by the larger part of the divisor.
+ * Order is by real part, then by imaginary part; a nan anywhere makes it false. */
+#define COMPLEX_KIT(S, T, R, M)                                                                    \
+    static inline T make_##S(R re, R im)                                                           \
+    {                                                                                              \
+        union {                                                                                    \
+            R parts[2];                                                                            \
+            T whole;                                                                               \
+        } both = { { re, im } };                                                                   \
+        return both.whole;                                                                         \
+    }                                                                                              \
+    static inline T times_##S(T x, T y)                                                            \
+    {                                                                                              \
+        R a = creal##M(x), b = cimag##M(x), c = creal##M(y), d = cimag##M(y);                      \
+        return make_##S(a * c - b * d, a * d + b * c);                                             \
+    }                                                                                              \
+    static inline T over_##S(T x, T y)                                                             \
+    {                                                                                              \
+        R a = creal##M(x), b = cimag##M(x), c = creal##M(y), d = cimag##M(y), ratio, scale;        \
+        if (fabs##M(c) >= fabs##M(d)) {                                                            \
+            if (c == 0 && d == 0)                                                                  \
+                return make_##S(a / fabs##M(c), b / fabs##M(c));                                   \
+            ratio = d / c, scale = 1 / (c + d * ratio);                                            \
+            return make_##S((a + b * ratio) * scale, (b - a * ratio) * scale);                     \
+        }                                                                                          \
+        ratio = c / d, scale = 1 / (c * ratio + d);                                                \
+        return make_##S((a * ratio + b) * scale, (b * ratio - a) * scale);                         \
+    }                                                                                              \
+    static inline T conjugate_##S(T x) { return make_##S(creal##M(x), -cimag##M(x)); }             \
+    static inline T round_##S(T x) { return make_##S(rint##M(creal##M(x)), rint##M(cimag##M(x))); }\
+    static inline uint8_t isinf_##S(T x) { return isinf(creal##M(x)) || isinf(cimag##M(x)); }      \
+    static inline uint8_t isfinite_##S(T x)                                                        \
+    {                                                                                              \
+        return isfinite(creal##M(x)) && isfinite(cimag##M(x));                                     \
+    }                                                                                              \
+    static inline uint8_t less_##S(T x, T y)                                                       \
+    {                                                                                              \
+        R a = creal##M(x), b = cimag##M(x), c = creal##M(y), d = cimag##M(y);                      \
+        return (a < c && b == b && d == d) || (a == c && b < d);                                   \
+    }                                                                                              \
+    static inline uint8_t less_equal_##S(T x, T y) { return less_##S(x, y) || x == y; }            \
+    static inline T minimum_##S(T x, T y) { return x != x || less_equal_##S(x, y) ? x : y; }       \
+    static inline T maximum_##S(T x, T y) { return x != x || less_equal_##S(y, x) ? x : y; }       \
+    static inline T fmin_##S(T x, T y) { return y != y || less_equal_##S(x, y) ? x : y; }          \
+    static inline T fmax_##S(T x, T y) { return y != y || less_equal_##S(y, x) ? x : y; }          \
+    static inline T sign_##S(T x)                                                                  \
+    {                                                                                              \
+        R size = cabs##M(x);                                                                       \
+        return x == 0 ? x : make_##S(creal##M(x) / size, cimag##M(x) / size);                      \
+    }                                                                                              \
+    static inline T scale_##S(T x, R by) { return make_##S(creal##M(x) * by, cimag##M(x) * by); }  \
+    static inline T log2_##S(T x) { return scale_##S(clog##M(x), (R)1.4426950408889634074); }      \
+    static inline T log10_##S(T x) { return scale_##S(clog##M(x), (R)0.43429448190325182765); }    \
+    static inline T exp2_##S(T x) { return cexp##M(scale_##S(x, (R)0.69314718055994530942)); }     \
+    static inline T log1p_##S(T x)                                                                 \
+    {                                                                                              \
+        R re = creal##M(x) + 1, im = cimag##M(x);                                                  \
+        return make_##S(log##M(hypot##M(re, im)), atan2##M(im, re));                               \
+    }                                                                                              \
+    static inline T expm1_##S(T x)                                                                 \
+    {                                                                                              \
+        R re = creal##M(x), im = cimag##M(x), half = sin##M(im / 2);                               \
+        return make_##S(expm1##M(re) * cos##M(im) - 2 * half * half, exp##M(re) * sin##M(im));     \
+    }                                                                                              \
+    /* Small whole powers by multiplication: exact where cpow is not. */                           \
+    static inline T power_##S(T x, T y)                                                            \
+    {                                                                                              \
+        R    re = creal##M(y);                                                                     \
+        T    result = make_##S(1, 0);                                                              \
+        if (y == 0)                                                                                \
+            return result;                                                                         \
+        if (x == 0)                                                                                \
+            return re > 0 && cimag##M(y) == 0 ? make_##S(0, 0) : make_##S((R)NAN, (R)NAN);         \
+        if (cimag##M(y) != 0 || fabs##M(re) >= 100 || re != rint##M(re))                           \
+            return cpow##M(x, y);                                                                  \
+        for (int n = (int)fabs##M(re); n > 0; n /= 2, x = times_##S(x, x))                         \
+            if (n % 2)                                                                             \
+                result = times_##S(result, x);                                                     \
+        return re < 0 ? over_##S(make_##S(1, 0), result) : result;                                 \
+    }
+
+COMPLEX_KIT(c64, float complex, float, f)
+COMPLEX_KIT(c128, double complex, double, )

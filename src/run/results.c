@@ -1,0 +1,12 @@
+/* results.c -- the outputs of a run: what is released with them. */
+#include "run/run.h"
+
+void ar_results_free(arras_results *results)
+{
+    if (!results)
+        return;
+    for (int i = 0; i < results->count; i++)
+        ar_free(results->items[i].buffer.data);
+    ar_arena_free(&results->arena);
+    ar_free(results);
+}

@@ -1,0 +1,172 @@
+"""exhaustive.py -- every operation on every type and pair of types, with special values; every cast,
+promotion and reduction; untyped numbers on either side.  Nothing here is random."""
+import itertools
+
+import numpy as np
+
+from arras_ctypes import DTYPE_CODES, DTYPE_OF_CODE, ArrasError, name_of
+
+from . import compare, meaning
+from .steps_reduce import reduce
+from .values import DTYPES, special_values
+
+NUMBERS = [0, 1, -1, 2, 3, 7, 63, 64, 127, 128, 255, 256, -129, 65536, 2**31, 2**40, -2**63, 2**63 - 1,
+           0.0, -0.0, 1.5, -2.5, float("nan"), float("inf"), 1e300, 1 + 2j, complex(-0.0, 1)]
+BOUNDARIES = [127.0, 127.5, 128.0, -128.5, -129.0, 255.9, 256.0, -0.9, -1.0, 32767.5, 65535.5, 2.0**31,
+              2.0**31 - 0.5, 2.0**32, 2.0**63, 2.0**63 - 1024, 2.0**64, -2.0**63, -2.0**64, 1e300]
+
+
+def some_values(dtype, most):
+    """At most this many of the special values of a type, spread over all of them."""
+    values = special_values(dtype)
+    return values if len(values) <= most else values[np.linspace(0, len(values) - 1, most).astype(int)]
+
+
+class Group:
+    """Cases that are recorded in one graph and evaluated together; it passes or fails as one."""
+
+    def __init__(self, lib, title):
+        self.lib, self.title = lib, title
+        self.cases, self.problems = [], []
+
+    def add(self, what, record, expected, *operands):
+        """record(graph, *handles); expected(*operands) gives Expected or raises a refusal."""
+        self.cases.append((what, record, expected, operands))
+
+    def run(self):
+        if not self.cases:
+            return self
+        with self.lib.graph() as graph:
+            handles = [record(graph, *[leaf(graph, x) for x in operands])
+                       for _, record, _, operands in self.cases]
+            for i, handle in enumerate(handles):
+                if graph.error(handle) is None:
+                    graph.output(f"c{i}", handle)
+            try:
+                results = graph.evaluate({})
+            except ArrasError as error:
+                self.problems.append(f"evaluation fails: {error.text}")
+                return self
+            for i, handle in enumerate(handles):
+                self.judge(self.cases[i], graph.error(handle), results.get(f"c{i}"))
+        return self
+
+    def judge(self, case, error, got):
+        what, _, expected, operands = case
+        try:
+            with np.errstate(all="ignore"):
+                want = expected(*operands)
+        except meaning.REFUSALS as refusal:
+            if error is None:
+                self.problems.append(f"{what}: NumPy refuses it ({refusal}), Arras gives {got.dtype}")
+            return
+        if error is not None:
+            self.problems.append(f"{what}: Arras refuses it ({error}), NumPy gives {want.value.dtype}")
+            return
+        difference = compare.difference(got, want)
+        if difference:
+            self.problems.append(f"{what}: {difference}" + self.where(got, want, operands))
+
+    def where(self, got, want, operands):
+        """The operands of the first cell that differs."""
+        if got.dtype != want.value.dtype or got.shape != want.value.shape:
+            return ""
+        cell = tuple(np.argwhere(compare.wrong_cells(got, want))[0])
+        try:
+            cells = [np.broadcast_to(x, got.shape)[cell] for x in operands]
+        except ValueError:  # a reduction
+            return ""
+        return " for " + ", ".join(repr(x) for x in cells)
+
+
+def leaf(graph, x):
+    return graph.number(x) if meaning.is_weak(x) else graph.copy(x)
+
+
+def describe(xs):
+    return ", ".join(repr(x) if meaning.is_weak(x) else name_of(x.dtype) for x in xs)
+
+
+def operation_group(lib, op, title, operand_lists):
+    group = Group(lib, f"{op}: {title}")
+    for xs in operand_lists:
+        group.add(f"{op}({describe(xs)})", lambda g, *hs: g.op(op, *hs),
+                  lambda *operands: meaning.elementwise(op, operands), *xs)
+    return group
+
+
+def shaped(arrays):
+    """Arrays along axes of their own, so that every value meets every other."""
+    rank = len(arrays)
+    return [x.reshape([-1 if d == axis else 1 for d in range(rank)]) for axis, x in enumerate(arrays)]
+
+
+def typed_operands(arity):
+    most = {1: 1000, 2: 36, 3: 7}[arity]
+    for dtypes in itertools.product(DTYPES, repeat=arity):
+        yield shaped([some_values(dtype, most) for dtype in dtypes])
+
+
+def numbered_operands(arity):
+    """An untyped number in every place, among arrays of one type."""
+    for dtype, number, place in itertools.product(DTYPES, NUMBERS, range(arity)):
+        operands = [some_values(dtype, 40 if arity == 2 else 12)] * arity
+        operands[place] = number
+        yield operands
+
+
+def untyped_operands(arity):
+    """Numbers only; powers of integers to negative integers are refused like those of arrays."""
+    some = NUMBERS if arity < 3 else [0, 3, -1, 2.5, 1j]
+    return itertools.product(some, repeat=arity)
+
+
+def operation_groups(lib):
+    for op, arity in lib.arity.items():
+        yield operation_group(lib, op, "all types", typed_operands(arity))
+        if arity > 1:
+            yield operation_group(lib, op, "types and numbers", numbered_operands(arity))
+        yield operation_group(lib, op, "numbers", untyped_operands(arity))
+
+
+def cast_group(lib):
+    group = Group(lib, "casts")
+    for source, target in itertools.product(DTYPES, DTYPES):
+        cells = special_values(source)
+        if source.kind in "fc":
+            cells = np.concatenate([cells, np.array(BOUNDARIES + [-x for x in BOUNDARIES], source)])
+        group.add(f"cast({name_of(source)} to {name_of(target)})", lambda g, x, t=target: g.cast(x, t),
+                  lambda x, t=target: meaning.cast(x, t), cells)
+    for number, target in itertools.product(NUMBERS, DTYPES):
+        group.add(f"cast({number!r} to {name_of(target)})", lambda g, x, t=target: g.cast(x, t),
+                  lambda x, t=target: meaning.cast(x, t), number)
+    return group
+
+
+def promotion_group(lib):
+    group = Group(lib, "promotion")
+    for a, b in itertools.product(DTYPES, DTYPES):
+        got = DTYPE_OF_CODE.get(lib.dtype_promote(DTYPE_CODES[a], DTYPE_CODES[b]))
+        if got != np.promote_types(a, b):
+            group.problems.append(f"{a} and {b} give {got}, in NumPy {np.promote_types(a, b)}")
+    return group
+
+
+def reduction_groups(lib):
+    for name in lib.reductions:
+        group = Group(lib, f"{name}: all types")
+        for dtype, axes, keepdims in itertools.product(DTYPES, (None, [0], [1], [], [-1, 0]), (False, True)):
+            cells = some_values(dtype, 12)
+            for x in (cells.reshape(2, -1) if len(cells) % 2 == 0 else cells.reshape(1, -1),
+                      np.empty((0, 2), dtype), np.empty((2, 0), dtype), np.empty((0, 0), dtype)):
+                group.add(f"{name}({dtype}{list(x.shape)}, axes={axes}, keepdims={keepdims})",
+                          lambda g, h, a=axes, k=keepdims: g.reduce(name, h, a, k),
+                          lambda y, a=axes, k=keepdims: reduce(name, y, a, k), x)
+        yield group
+
+
+def groups(lib):
+    yield promotion_group(lib)
+    yield cast_group(lib)
+    yield from operation_groups(lib)
+    yield from reduction_groups(lib)

@@ -1,0 +1,377 @@
+"""meaning.py -- what every operation of ops.def means, computed by NumPy with NumPy 2's rules.
+
+Untyped numbers are Python's own.  A meaning takes NumPy arrays and such numbers, and gives what is
+Expected or raises one of REFUSALS.  Operations are looked up in NumPy under their own name; those that
+have another name there, or none, or that NumPy 1.24 still did otherwise, are in the table MEANINGS.
+docs/semantics.md lists the differences from NumPy that are meant; each is marked DIFFERENCE here."""
+import functools
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from .compare import Expected
+
+REFUSALS = (TypeError, ValueError, IndexError, OverflowError)
+
+WIDER = {np.dtype("f4"): np.dtype("f8"), np.dtype("f8"): np.dtype(np.longdouble),
+         np.dtype("c8"): np.dtype("c16"), np.dtype("c16"): np.dtype(np.clongdouble)}
+
+
+class Inexact(Exception):
+    """A value is not fixed to the bit where it would have to be: what was drawn is not used."""
+
+
+class NoCounterpart(Exception):
+    """An operation these tests know nothing of: a mistake in the tests, not in the library."""
+
+
+# ---- Types -----------------------------------------------------------------------------------------
+
+
+def is_weak(x):
+    return isinstance(x, (int, float, complex)) and not isinstance(x, (bool, np.generic))
+
+
+def typed(x):
+    """The array an untyped number is when nothing gives it a type."""
+    return np.asarray(x, "i8") if is_weak(x) and isinstance(x, int) else np.asarray(x)
+
+
+def sample(x):
+    """Stands for an operand when only types matter."""
+    return x if is_weak(x) else np.empty(0, x.dtype)
+
+
+@functools.lru_cache(maxsize=None)
+def dtype_from_samples(function, *kinds):
+    with np.errstate(all="ignore"):
+        dtype = function(*[np.empty(0, k) if isinstance(k, np.dtype) else k for _, k in kinds]).dtype
+    # DIFFERENCE: there is no f16; where NumPy gives it to small integers, Arras gives f32.
+    return np.dtype("f4") if dtype == "f2" else dtype
+
+
+def result_dtype(function, xs):
+    """The type NumPy gives; numbers stay themselves, for a misfit among them is refused."""
+    return dtype_from_samples(function, *[(type(x), x if is_weak(x) else x.dtype) for x in xs])
+
+
+def promoted(*xs):
+    """The type all operands meet in, whatever their order."""
+    strong = [x.dtype for x in xs if not is_weak(x)]
+    weak = [x for x in xs if is_weak(x)]
+    if not strong:
+        return np.result_type(*[typed(x) for x in weak])
+    dtype = np.result_type(*strong)
+    for x in weak:
+        dtype = result_dtype(np.add, [np.empty(0, dtype), x])
+    for x in weak:
+        result_dtype(np.add, [np.empty(0, dtype), x])  # refused when it does not fit
+    return dtype
+
+
+def as_dtype(x, dtype):
+    """An operand in the type an operation computes in."""
+    return np.asarray(x).astype(dtype)
+
+
+def is_whole(dtype):
+    return dtype.kind in "biu"
+
+
+# ---- How close ----------------------------------------------------------------------------------------
+
+
+def ulps(count, dtype, magnitude):
+    """`count` units in the last place of numbers of this magnitude."""
+    info = np.finfo(dtype)
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(magnitude).astype(np.longdouble) * info.eps,
+                          np.longdouble(info.smallest_subnormal))
+        return np.where(np.isfinite(size), count * size, 0)
+
+
+def plain(function, zero_signs=True):
+    """NumPy's own value, bit for bit."""
+
+    def meaning(*xs):
+        if result_dtype(function, xs) == "f4":
+            xs = [as_dtype(x, "f4") if not is_weak(x) and is_whole(x.dtype) else x for x in xs]
+        return Expected(function(*xs), zero_signs=zero_signs)
+
+    return meaning
+
+
+def near(function, count=3, condition=None, dtype_like=None):
+    """NumPy's value in a wider type, rounded; the C library is allowed some units in the last place.
+    `condition` says how much rounding inside the operation is magnified."""
+
+    def meaning(*xs):
+        dtype = result_dtype(dtype_like or function, xs)
+        if dtype not in WIDER:
+            return Expected(function(*xs))
+        wide_xs = [as_dtype(x, dtype).astype(WIDER[dtype]) for x in xs]
+        wide = np.asarray(function(*wide_xs))
+        magnitude = np.abs(wide)
+        if condition and dtype.kind == "c":
+            magnitude = magnitude * condition(*wide_xs)
+        count_here = count if dtype.kind == "f" else 2 * count + 4
+        return Expected(wide.astype(dtype), slack=ulps(count_here, dtype, magnitude))
+
+    return meaning
+
+
+def plain_unless_complex(function, scale):
+    """Exact for all types but complex, whose parts may be off by a few units of `scale`."""
+
+    def meaning(*xs):
+        expected = plain(function)(*xs)
+        if expected.value.dtype.kind == "c":
+            wide = [as_dtype(x, WIDER[expected.value.dtype]) for x in xs]
+            expected.slack = ulps(4, expected.value.dtype, scale(*wide))
+        return expected
+
+    return meaning
+
+
+# ---- Operations that need more than a name ----------------------------------------------------------------
+
+
+def comparison(function):
+    """Integers compare by value, whatever their types and however large an untyped one is."""
+
+    def meaning(x, y):
+        if all(typed(v).dtype.kind in "iu" for v in (x, y)):
+            exact = function(np.asarray(x, object), np.asarray(y, object))
+            return Expected(np.asarray(exact).astype(bool))
+        return Expected(function(x, y))
+
+    return meaning
+
+
+def integer_power(x, y, dtype):
+    """DIFFERENCE: NumPy refuses negative exponents in arrays; Arras rounds the result towards 0."""
+    x, y = np.broadcast_arrays(as_dtype(x, dtype), as_dtype(y, dtype))
+    odd = np.where(y % 2 == 0, 1, -1)
+    small = np.where(x == 1, 1, np.where(x.astype("O") == -1, odd, 0)).astype(dtype)
+    return np.where(y.astype("O") < 0, small, np.power(x, np.where(y.astype("O") < 0, 0, y)))
+
+
+def power(x, y):
+    dtype = result_dtype(np.power, (x, y))
+    if is_whole(dtype):
+        if is_weak(y) and y < 0:
+            raise ValueError("integers to negative powers are not allowed")
+        return Expected(integer_power(x, y, dtype).astype(dtype))
+    expected = near(np.power, condition=lambda a, b: 2 + np.abs(b * np.log(a)))(x, y)
+    if dtype.kind == "c":  # the C library decides which part is inf and which nan
+        x, y = as_dtype(x, dtype), as_dtype(y, dtype)
+        expected.free = ~(np.isfinite(x) & np.isfinite(y) & np.isfinite(expected.value))
+        expected.zero_signs = False
+        zero = np.where((y.real > 0) & (y.imag == 0), 0, complex(np.nan, np.nan))
+        value = np.where(y == 0, 1, np.where(x == 0, zero, expected.value)).astype(dtype)
+        expected.value, expected.free = value, expected.free & (y != 0)
+    return expected
+
+
+def magnitude(x):
+    dtype = typed(x).dtype
+    if dtype.kind != "c":
+        return Expected(np.absolute(x))
+    wide = np.absolute(as_dtype(x, WIDER[dtype]))
+    return Expected(wide.astype(result_dtype(np.absolute, (x,))), slack=ulps(2, dtype, wide))
+
+
+def sign(x):
+    """NumPy 2's: a complex number divided by its distance from 0."""
+    if typed(x).dtype.kind != "c":
+        return Expected(np.sign(x))
+    x = typed(x)
+    size = np.abs(x)
+    value = np.where(x == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
+    infinite = np.isinf(x.real) != np.isinf(x.imag)
+    along = np.where(np.isinf(x.real), np.sign(x.real), 1j * np.sign(x.imag))
+    value = np.where(infinite & ~np.isnan(x), along, value).astype(x.dtype)
+    value = np.where(np.isnan(size) | (np.isinf(x.real) & np.isinf(x.imag)),
+                     complex(np.nan, np.nan), value).astype(x.dtype)
+    return Expected(value, slack=ulps(3, x.dtype, 1), zero_signs=False)
+
+
+def rounding(function):
+    """NumPy 2's: integers and booleans stay as they are."""
+
+    def meaning(x):
+        return Expected(typed(x) if is_whole(typed(x).dtype) else function(x))
+
+    return meaning
+
+
+def where(c, x, y):
+    """DIFFERENCE: an untyped integer that does not fit is refused; NumPy's where wraps it around."""
+    dtype = promoted(x, y)
+    return Expected(np.where(typed(c).astype(bool), as_dtype(x, dtype), as_dtype(y, dtype)))
+
+
+def round_fraction(value, dtype):
+    """The number of a real type nearest to a fraction, ties to even."""
+    guess = dtype.type(float(value))
+    if dtype == "f8" or not np.isfinite(guess):
+        return guess
+    around = [np.nextafter(guess, dtype.type(side), dtype=dtype) for side in (-np.inf, np.inf)] + [guess]
+    around = [g for g in around if np.isfinite(g)]
+    bits = [int(g.view(f"u{dtype.itemsize}")) for g in around]
+    best = min(zip(around, bits), key=lambda gb: (abs(Fraction(float(gb[0])) - value), gb[1] % 2))
+    return best[0]
+
+
+def fma_cell(x, y, z, dtype):
+    if not (np.isfinite(x) and np.isfinite(y) and np.isfinite(z)):
+        return dtype.type(float(x) * float(y) + float(z)) if np.isfinite(z) or not \
+            (np.isfinite(x) and np.isfinite(y)) else z
+    exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+    if exact != 0:
+        try:
+            return round_fraction(exact, dtype)
+        except OverflowError:
+            return dtype.type(math.copysign(math.inf, exact))
+    product = math.copysign(0.0, math.copysign(1, x) * math.copysign(1, y))
+    both_zero = z == 0 and (x == 0 or y == 0)
+    return dtype.type(product + float(z)) if both_zero else dtype.type(0.0)
+
+
+def fma(x, y, z):
+    dtype = promoted(x, y, z)
+    x, y, z = np.broadcast_arrays(*[as_dtype(v, dtype) for v in (x, y, z)])
+    if dtype.kind == "f":
+        cells = [fma_cell(*cell, dtype) for cell in zip(x.ravel(), y.ravel(), z.ravel())]
+        return Expected(np.array(cells, dtype).reshape(x.shape))
+    expected = Expected(np.asarray(x * y + z))
+    if dtype.kind == "c":
+        wide = WIDER[dtype]
+        scale = np.abs(x.astype(wide)) * np.abs(y.astype(wide)) + np.abs(z.astype(wide))
+        expected.slack = ulps(4, dtype, scale)
+    return expected
+
+
+def poles_as_c(function):
+    """A function of Python's math module, with C's values where Python raises."""
+
+    def value(x):
+        try:
+            return function(x)
+        except OverflowError:
+            return math.inf if function is math.lgamma or x > 0 or math.floor(x) % 2 == 0 else -math.inf
+        except ValueError:
+            if function is math.lgamma:
+                return math.inf
+            return math.copysign(math.inf, x) if x == 0 else math.nan
+
+    return value
+
+
+def from_math(function, count, floor=0.0):
+    """An operation NumPy does not have, from Python's math; typed as NumPy types cbrt."""
+
+    def meaning(x):
+        dtype = result_dtype(np.cbrt, (x,))
+        cells = as_dtype(x, dtype)
+        values = np.array([poles_as_c(function)(float(v)) for v in cells.ravel()], "f8").reshape(cells.shape)
+        slack = ulps(count, dtype, np.maximum(np.abs(values), floor))
+        return Expected(values.astype(dtype), slack=slack)
+
+    return meaning
+
+
+def product_scale(x, y):
+    return np.abs(x) * np.abs(y)
+
+
+def quotient_scale(x, y):
+    return np.abs(x) / np.abs(y)
+
+
+MEANINGS = {
+    "add": plain(np.add),
+    "subtract": plain(np.subtract),
+    "multiply": plain_unless_complex(np.multiply, product_scale),
+    "divide": plain_unless_complex(np.divide, quotient_scale),
+    "floor_divide": plain(np.floor_divide),
+    "remainder": plain(np.remainder),
+    "fmod": plain(np.fmod),
+    "pow": power,
+    "negative": plain(np.negative),
+    "abs": magnitude,
+    "sign": sign,
+    "fma": fma,
+    "bitwise_and": plain(np.bitwise_and),
+    "bitwise_or": plain(np.bitwise_or),
+    "bitwise_xor": plain(np.bitwise_xor),
+    "bitwise_invert": plain(np.invert),
+    "left_shift": plain(np.left_shift),
+    "right_shift": plain(np.right_shift),
+    "where": where,
+    "minimum": plain(np.minimum, zero_signs=False),
+    "maximum": plain(np.maximum, zero_signs=False),
+    "fmin": plain(np.fmin, zero_signs=False),
+    "fmax": plain(np.fmax, zero_signs=False),
+    "sqrt": near(np.sqrt, 0),
+    "exp2": near(np.exp2, condition=lambda x: 1 + np.abs(x)),
+    "log1p": near(np.log1p, condition=lambda x: 1 + 1 / np.abs(np.log1p(x))),
+    "asin": near(np.arcsin),
+    "acos": near(np.arccos),
+    "atan": near(np.arctan),
+    "asinh": near(np.arcsinh),
+    "acosh": near(np.arccosh),
+    "atanh": near(np.arctanh),
+    "atan2": near(np.arctan2),
+    "erf": from_math(math.erf, 4),
+    "erfc": from_math(math.erfc, 8),
+    "tgamma": from_math(math.gamma, 24),
+    "lgamma": from_math(math.lgamma, 8, floor=1.0),
+    "floor": rounding(np.floor),
+    "ceil": rounding(np.ceil),
+    "trunc": rounding(np.trunc),
+    "round": rounding(np.round),
+    "copysign": plain(np.copysign),
+    "real": lambda x: Expected(np.real(typed(x))),
+    "imag": lambda x: Expected(np.imag(typed(x))),
+    "conj": plain(np.conjugate),
+}
+for _name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
+    MEANINGS[_name] = comparison(getattr(np, _name))
+for _name in ("logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf", "isfinite",
+              "signbit"):
+    MEANINGS[_name] = plain(getattr(np, _name))
+
+
+def meaning_of(op):
+    """The meaning of an operation; one that is NumPy's by name is compared with some tolerance."""
+    if op in MEANINGS:
+        return MEANINGS[op]
+    function = getattr(np, op, None)
+    if function is None:
+        raise NoCounterpart(f"no NumPy counterpart is known for the operation '{op}': "
+                            "add one to MEANINGS in tests/against_numpy/meaning.py")
+    return near(function)
+
+
+def elementwise(op, xs):
+    with np.errstate(all="ignore"):
+        return meaning_of(op)(*xs)
+
+
+# ---- Casts ------------------------------------------------------------------------------------------------
+
+
+def cast(x, dtype):
+    """DIFFERENCE: real to integer saturates and nan gives 0; NumPy leaves both to the machine."""
+    x, dtype = typed(x), np.dtype(dtype)
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        x = x.real
+    if x.dtype.kind != "f" or dtype.kind not in "iu":
+        return Expected(x.astype(dtype))
+    info = np.iinfo(dtype)
+    low, high = x <= info.min, x >= float(info.max)  # float(max) rounds up: still out of range or max
+    result = np.where(low | high | np.isnan(x), 0, x).astype(dtype)
+    result[low], result[high] = info.min, info.max
+    return Expected(result)

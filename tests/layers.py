@@ -1,0 +1,184 @@
+"""layers.py [TREE] -- who includes whom, against src/LAYERS.
+
+A room (a folder of src/) may include its own files, the public headers, and the door (ROOM/ROOM.h) of
+each room that LAYERS allows it.  Strangers (lang, cmd, bindings, examples) and the public headers include
+nothing of src/; tools may include tables of ir/.  tests/ may look everywhere.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from tally import Tally
+
+STRANGERS = ["lang", "cmd", "bindings", "examples", "include"]
+SUFFIXES = {".c", ".h", ".def", ".inc", ".cc", ".cpp", ".hpp", ".cu", ".cl"}
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+
+
+def read_layers(tree):
+    """The rooms and what each may see, as {room: set of rooms}, and what is wrong with the file."""
+    layers, complaints = {}, []
+    lines = (tree / "src/LAYERS").read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        room, colon, allowed = line.partition(":")
+        if not colon or room in layers:
+            complaints.append(f"src/LAYERS:{number}: expected 'room: rooms', each room once")
+            continue
+        for other in allowed.split():
+            # Only rooms above may be named, so that the rooms form a ladder, without a circle.
+            if other not in layers:
+                complaints.append(f"src/LAYERS:{number}: {room} sees {other}, which is not above it")
+        layers[room] = set(allowed.split())
+    return layers, complaints
+
+
+def check_rooms(tree, layers):
+    folders = {path.name for path in (tree / "src").iterdir() if path.is_dir()}
+    return [f"src/{room} is not in src/LAYERS" for room in sorted(folders - layers.keys())] + [
+        f"src/LAYERS names {room}, which is no folder of src" for room in sorted(layers.keys() - folders)
+    ]
+
+
+def sources(tree, top):
+    folder = tree / top
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
+
+
+def includes(path):
+    """The (line, name) of every #include in a file; name is None when it is not written out."""
+    text = path.read_text(errors="replace")
+    text = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), text)
+    for match in INCLUDE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        named = re.fullmatch(r'"([^"]+)"|<([^>]+)>', match[1])
+        yield line, (named[1] or named[2]) if named else None
+
+
+def target_in_src(tree, path, name):
+    """The file of src/ that an #include means, as (room, rest), or None for all other headers."""
+    src = (tree / "src").resolve()
+    beside = (path.parent / name).resolve()
+    found = beside if beside.is_file() else (src / name).resolve()
+    if not found.is_relative_to(src):
+        return None
+    parts = found.relative_to(src).parts
+    is_ours = found.is_file() or (src / parts[0]).is_dir()
+    return (parts[0], "/".join(parts[1:])) if is_ours else None
+
+
+def complaint_in_room(layers, room, target):
+    other, rest = target
+    if other == room:
+        return None
+    if other not in layers.get(room, ()):
+        return f"{room} may not see {other} (src/LAYERS)"
+    if rest != f"{other}.h":
+        return f"only the door of {other} may be included from outside: {other}/{other}.h"
+    return None
+
+
+def complaint_outside(top, target):
+    room, rest = target
+    if top == "tools" and room == "ir" and rest.endswith(".def"):
+        return None
+    return f"{top}/ may include nothing of src/"
+
+
+def check_file(tree, path, complain):
+    complaints = []
+    for line, name in includes(path):
+        where = f"{path.relative_to(tree)}:{line}"
+        if name is None:
+            complaints.append(f"{where}: an #include that is not written out cannot be checked")
+            continue
+        target = target_in_src(tree, path, name)
+        complaint = complain(target) if target else None
+        if complaint:
+            complaints.append(f"{where}: {name}: {complaint}")
+    return complaints
+
+
+def check_tree(tree):
+    layers, complaints = read_layers(tree)
+    complaints += check_rooms(tree, layers)
+    for room in sorted(path.name for path in (tree / "src").iterdir() if path.is_dir()):
+        for path in sources(tree, f"src/{room}"):
+            complaints += check_file(tree, path, lambda target: complaint_in_room(layers, room, target))
+    for top in STRANGERS + ["tools"]:
+        for path in sources(tree, top):
+            complaints += check_file(tree, path, lambda target: complaint_outside(top, target))
+    return complaints
+
+
+# ---- The check of the check: a small tree, and plants in it that must be found --------------------
+
+SOUND = {
+    "src/LAYERS": "# rooms\nbase:\nir: base\napi: base ir\n",
+    "src/base/base.h": "#include <stdint.h>\n#include <arras/arras.h>\n",
+    "src/ir/ir.h": '#include "base/base.h"\n',
+    "src/ir/inner.h": "",
+    "src/ir/ops.def": "",
+    "src/ir/node.c": '#include "ir/inner.h"\n#include "ir/ops.def"\n/*\n#include "api/api.h"\n*/\n',
+    "src/api/api.h": '#include "ir/ir.h"\n',
+    "include/arras/arras.h": "#include <stdbool.h>\n",
+    "tools/make.c": '#include "ir/ops.def"\n',
+    "examples/demo.c": "#include <arras/arras.h>\n",
+    "tests/test_node.c": '#include "ir/inner.h"\n',
+}
+
+# What is planted where, and a part of the complaint.
+PLANTS = [
+    ("src/base/up.c", '#include "ir/ir.h"', "base may not see ir"),
+    ("src/ir/up.c", "#  include <api/api.h>", "ir may not see api"),
+    ("src/ir/up.c", '#include "../api/api.h"', "ir may not see api"),
+    ("src/ir/up.c", '#include "api/missing.h"', "ir may not see api"),
+    ("src/api/window.c", '#include "ir/inner.h"', "only the door of ir"),
+    ("src/api/table.c", '#include "ir/ops.def"', "only the door of ir"),
+    ("src/attic/attic.h", "", "src/attic is not in src/LAYERS"),
+    ("src/ir/macro.c", "#include HEADER", "not written out"),
+    ("src/LAYERS", "base:\nir: base\napi: base ir\nrun: ir\n", "names run, which is no folder"),
+    ("src/LAYERS", "base: ir\nir: base\napi: base ir\n", "base sees ir, which is not above it"),
+    ("examples/thief.c", '#include "ir/ir.h"', "examples/ may include nothing"),
+    ("bindings/ruby/thief.c", '#include "../../src/base/base.h"', "bindings/ may include nothing"),
+    ("include/arras/leak.h", '#include "base/base.h"', "include/ may include nothing"),
+    ("tools/thief.c", '#include "ir/ir.h"', "tools/ may include nothing"),
+]
+
+
+def complaints_about(files):
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder)
+        for name, text in files.items():
+            path = tree / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return check_tree(tree)
+
+
+def check_plant(name, text, part):
+    complaints = complaints_about({**SOUND, name: text})
+    if len(complaints) == 1 and part in complaints[0]:
+        return []
+    return [f"wanted one complaint with '{part}', got {complaints}"]
+
+
+def main():
+    tree = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent
+    tally = Tally()
+    tally.check("a sound tree passes", complaints_about(SOUND))
+    for name, text, part in PLANTS:
+        tally.check(f"planted in {name}: {text!r}", check_plant(name, text, part))
+    tally.check("includes follow src/LAYERS", check_tree(tree.resolve()))
+    tally.finish()
+
+
+main()
