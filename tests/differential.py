@@ -23,7 +23,6 @@ import arras_ctypes  # noqa: E402
 from against_numpy import exhaustive, program, runner, steps  # noqa: E402
 
 DEFAULT_SEED = 20240613
-MOST_SHOWN = 12  # failures printed in full
 
 
 def check_program(lib, seed, number):
@@ -121,7 +120,8 @@ def all_reports(options):
 
 
 class Tally:
-    def __init__(self):
+    def __init__(self, most_shown):
+        self.most_shown = most_shown
         self.passed = self.failed = self.programs = self.steps = self.cases = self.symbolic = 0
         self.used = {}
 
@@ -139,10 +139,10 @@ class Tally:
             self.used[label] = self.used.get(label, 0) + 1
 
     def show(self, report, seed):
-        if self.failed > MOST_SHOWN:
+        if self.failed > self.most_shown:
             return
         print(f"FAILED seed {seed}, {report['name']}: {len(report['problems'])} problem(s)")
-        for problem in report["problems"][:MOST_SHOWN]:
+        for problem in report["problems"][:self.most_shown]:
             print("  " + problem.replace("\n", "\n  "))
         sys.stdout.flush()
 
@@ -150,6 +150,8 @@ class Tally:
         """Prints how many programs used each thing; what none used is a failure."""
         print(f"{self.programs} programs of {self.steps} steps, {self.cases} single cases; "
               f"{self.symbolic} steps refused because a length was not known")
+        if self.programs < 100:
+            return
         print("programs that used each: " +
               ", ".join(f"{label} {self.used.get(label, 0)}" for label in sorted(wanted)))
         missing = sorted(label for label in wanted if label not in self.used)
@@ -165,6 +167,7 @@ def options_given():
     parser.add_argument("--seed", default=DEFAULT_SEED)
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--show", type=int, default=12, help="how many failures are printed in full")
     parser.add_argument("--programs-only", action="store_true", help="leave the exhaustive part out")
     return parser.parse_args()
 
@@ -174,7 +177,7 @@ def main():
     warnings.simplefilter("ignore")
     lib = arras_ctypes.Library(options.library)
     print(f"Arras {lib.version().decode()} against NumPy {np.__version__}, seed {options.seed}", flush=True)
-    tally = Tally()
+    tally = Tally(options.show)
     for report in all_reports(options):
         tally.add(report, options.seed)
     tally.coverage(steps.all_labels(lib))

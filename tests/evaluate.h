@@ -1,4 +1,4 @@
-/* evaluate.h -- for tests of values: arrays from short texts, and what a program gives as a short text.
+/* evaluate.h -- for tests of values: arrays from short texts, and what a program gives as a text.
  *
  *     GIVES(ar_roll(A("i64[3]", 1, 2, 3), (int64_t[]){ 1 }), "i64[3] 3 1 2");
  *
@@ -48,7 +48,7 @@ static inline void end(void)
     CHECK_EQ_INT(ar_alloc_live(), live_before);
 }
 
-/* ---- Arrays ------------------------------------------------------------------------------------------ */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 static inline arras_dtype read_type(const char *type, int *rank, int64_t *shape)
 {
@@ -61,7 +61,8 @@ static inline arras_dtype read_type(const char *type, int *rank, int64_t *shape)
 }
 
 /* The cells of a C-ordered array, each cast from a double, or from two for complex types. */
-static inline void *cells_of(arras_dtype dtype, int rank, const int64_t *shape, const double *values)
+static inline void *cells_of(arras_dtype dtype, int rank, const int64_t *shape,
+                             const double *values)
 {
     size_t count = 1, size = ar_dtype_size(dtype);
     bool   pairs = ar_dtype_class(dtype) == AR_CLASS_COMPLEX;
@@ -93,13 +94,13 @@ static inline arras_array array_of(const char *type, const double *values)
 }
 
 /* Binds `cells` (from malloc) to a name without recording anything. */
-static inline arras_binding *bind_cells(const char *name, arras_dtype dtype, int rank, const int64_t *shape,
-                                        void *cells)
+static inline void bind_cells(const char *name, arras_dtype dtype, int rank, const int64_t *shape,
+                              void *cells)
 {
     for (int axis = 0; axis < rank; axis++)
         shapes[nbound][axis] = shape[axis];
     bound[nbound] = (arras_binding){ name, { cells, dtype, rank, shapes[nbound], NULL } };
-    return &bound[nbound++];
+    nbound++;
 }
 
 static inline void bind_array(const char *name, const char *type, const double *values)
@@ -126,7 +127,34 @@ static inline arras_array untyped_int(int64_t value)
     return ar_const(g, (ar_type){ ARRAS_I64, true }, (ar_value){ .i = value });
 }
 
-/* ---- Results ------------------------------------------------------------------------------------------ */
+/* ---- Builders in short ----------------------------------------------------------------------- */
+
+static inline arras_array map1(ar_op op, arras_array x) { return ar_map(op, 1, &x); }
+static inline arras_array map2(ar_op op, arras_array x, arras_array y)
+{
+    return ar_map(op, 2, L(x, y));
+}
+
+static inline arras_array reduce(ar_reduction reduction, arras_array x, uint32_t axes)
+{
+    return ar_reduce(reduction, x, axes, false, NULL);
+}
+
+static inline arras_dim size(const char *name) { return ar_dim_size(g, name); }
+
+/* A vector of symbolic length, bound to the cells given. */
+static inline arras_array vector(const char *name, arras_dim length, const char *type,
+                                 const double *cells)
+{
+    bind_array(name, type, cells);
+    return ar_input(g, name, bound[nbound - 1].buffer.dtype, 1, &length);
+}
+
+/* x[items] */
+#define AT(x, ...)                                                                                 \
+    ar_index(x, (int)AR_COUNT(((arras_item[]){ __VA_ARGS__ })), (arras_item[]){ __VA_ARGS__ })
+
+/* ---- Results --------------------------------------------------------------------------------- */
 
 /* "f64[2] 1 2" */
 static inline void show_buffer(ar_text *out, const arras_buffer *b)

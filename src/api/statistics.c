@@ -63,5 +63,7 @@ arras_array arras_clip(arras_array x, arras_array lo, arras_array hi)
 {
     arras_array raised = lo ? arras_maximum(x, lo) : x;
 
+    if (!x)
+        return arras_poison(NULL, ARRAS_EINVAL, "clip: the array is NULL");
     return hi ? arras_minimum(raised, hi) : raised;
 }

@@ -26,11 +26,12 @@ static bool must_fail(void)
 
 void *ar_alloc(size_t count, size_t size)
 {
-    void *block;
+    size_t bytes;
+    void  *block;
 
-    if (must_fail())
+    if (must_fail() || __builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    block = calloc(count ? count : 1, size ? size : 1);
+    block = calloc(bytes ? bytes : 1, 1);
     if (block)
         atomic_fetch_add(&live, 1);
     return block;

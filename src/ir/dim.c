@@ -60,18 +60,24 @@ static bool affine_same(const void *item, const void *key)
     return true;
 }
 
+static arras_dim dim_memory(arras_graph *g)
+{
+    g->memory_failed = true;
+    return handle(AR_AFFINE_MEMORY);
+}
+
 static arras_dim dim_keep(arras_graph *g, const ar_affine *affine)
 {
     entry *made;
 
     if (g->naffines >= INT32_MAX || !ar_grow(&g->affines, &g->affines_room, g->naffines, sizeof *g->affines))
-        return handle(AR_AFFINE_MEMORY);
+        return dim_memory(g);
     made = ar_arena_alloc(&g->arena, 1, sizeof *made);
     if (!made)
-        return handle(AR_AFFINE_MEMORY);
+        return dim_memory(g);
     *made = (entry){ ar_arena_copy(&g->arena, affine, 1, affine_bytes(affine->nterms)), g->naffines };
     if (!made->affine || !ar_table_add(&g->affine_set, affine_hash(affine), made))
-        return handle(AR_AFFINE_MEMORY);
+        return dim_memory(g);
     g->affines[g->naffines] = made->affine;
     return handle(g->naffines++);
 }
@@ -148,7 +154,7 @@ static arras_dim dim_combine(arras_graph *g, arras_dim a, arras_dim b, int64_t s
         return x->error ? a : b;
     sum = ar_alloc(1, affine_bytes(x->nterms + y->nterms));
     if (!sum)
-        return handle(AR_AFFINE_MEMORY);
+        return dim_memory(g);
     result = combine(sum, x, y, scale) ? from_affine(g, sum) : dim_poison(g, "a size is too large");
     ar_free(sum);
     return result;
@@ -191,7 +197,7 @@ static arras_dim size_dim(arras_graph *g, int size)
     arras_dim  result;
 
     if (!one)
-        return handle(AR_AFFINE_MEMORY);
+        return dim_memory(g);
     add_term(one, size, 1);
     result = dim_intern(g, one);
     ar_free(one);
@@ -212,7 +218,7 @@ arras_dim ar_dim_size(arras_graph *g, const char *name)
     kept = ar_string_keep(g, name, strlen(name));
     if (!kept || !ar_grow(&g->sizes, &g->sizes_room, g->nsizes, sizeof *g->sizes) ||
         !ar_named_add(g, (ar_named){ .name = kept, .size = size }))
-        return handle(AR_AFFINE_MEMORY);
+        return dim_memory(g);
     g->sizes[g->nsizes++] = kept;
     return size_dim(g, size);
 }

@@ -107,7 +107,7 @@ arras_expr ar_expr_intern(arras_graph *g, struct arras_expr_node *e)
     e->id = g->nexprs;
     if (!keep_parts(g, e) || !(kept = ar_arena_copy(&g->arena, e, 1, sizeof *e)) ||
         !ar_table_add(&g->expr_set, e->hash, kept))
-        return &g->memory_expr;
+        return ar_expr_memory(g);
     g->nexprs++;
     return kept;
 }
@@ -122,6 +122,12 @@ static const struct arras_expr_node no_graph = {
     .id = -1,
 };
 
+arras_expr ar_expr_memory(arras_graph *g)
+{
+    g->memory_failed = true;
+    return &g->memory_expr;
+}
+
 arras_expr ar_expr_poison_of(arras_graph *g, arras_status code, const char *text)
 {
     struct arras_expr_node e = { .kind = AR_EXPR_POISON, .graph = g, .id = -1, .nints = 1 };
@@ -131,11 +137,11 @@ arras_expr ar_expr_poison_of(arras_graph *g, arras_status code, const char *text
     if (!g)
         return &no_graph;
     if (code == ARRAS_ENOMEM)
-        return &g->memory_expr;
+        return ar_expr_memory(g);
     e.name = ar_string_keep(g, text, strlen(text));
     e.ints = ar_arena_copy(&g->arena, &number, 1, sizeof number);
     kept = ar_arena_copy(&g->arena, &e, 1, sizeof e);
-    return e.name && e.ints && kept ? kept : &g->memory_expr;
+    return e.name && e.ints && kept ? kept : ar_expr_memory(g);
 }
 
 arras_expr ar_expr_poison(arras_graph *g, arras_status code, const char *format, ...)

@@ -115,6 +115,12 @@ static arras_status check_function(int *depth, const arras_graph *g, const char 
     return check_body(depth, g, name, nparams, params, nresults, results, err);
 }
 
+static arras_function function_memory(arras_graph *g)
+{
+    g->memory_failed = true;
+    return &g->memory_function;
+}
+
 static arras_function poison_function(arras_graph *g, const arras_error *err)
 {
     struct arras_funcdef f = { .name = "", .graph = g, .id = -1 };
@@ -122,7 +128,7 @@ static arras_function poison_function(arras_graph *g, const arras_error *err)
 
     f.error = ar_string_keep(g, err->text, strlen(err->text));
     kept = ar_arena_copy(&g->arena, &f, 1, sizeof f);
-    return f.error && kept && err->code != ARRAS_ENOMEM ? kept : &g->memory_function;
+    return f.error && kept && err->code != ARRAS_ENOMEM ? kept : function_memory(g);
 }
 
 static const char *const *keep_names(arras_graph *g, int n, const char *const *names)
@@ -151,7 +157,7 @@ arras_function ar_function_new(arras_graph *g, const char *name, int nparams, co
     kept = ar_arena_copy(&g->arena, &f, 1, sizeof f);
     if (!f.name || !f.params || !f.results || !f.result_names || !kept ||
         !ar_grow(&g->functions, &g->functions_room, g->nfunctions, sizeof *g->functions))
-        return &g->memory_function;
+        return function_memory(g);
     g->functions[g->nfunctions++] = kept;
     return kept;
 }

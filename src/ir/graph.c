@@ -90,6 +90,7 @@ bool ar_named_add(arras_graph *g, ar_named named)
 
 /* ---- Parts ------------------------------------------------------------------------------------------- */
 
+bool        ar_graph_memory_failed(const arras_graph *g) { return g->memory_failed; }
 int64_t     ar_graph_count(const arras_graph *g) { return (int64_t)g->nnodes; }
 arras_array ar_graph_node(const arras_graph *g, int64_t id) { return g->nodes[id]; }
 int         ar_graph_input_count(const arras_graph *g) { return (int)g->ninputs; }
@@ -133,7 +134,7 @@ arras_array ar_graph_output_add(arras_graph *g, const char *name, arras_array x)
 
     if (!kept || !ar_grow(&g->outputs, &g->outputs_room, g->noutputs, sizeof *g->outputs) ||
         !ar_table_add(&g->output_names, ar_hash_bytes(0, kept, strlen(kept)), kept))
-        return &g->memory_node;
+        return ar_poison_memory(g);
     g->outputs[g->noutputs++] = (ar_output){ kept, checked };
     return checked;
 }
@@ -243,6 +244,8 @@ arras_status ar_graph_check(const arras_graph *g, arras_error *err)
     arras_array *roots = NULL;
     arras_status status;
 
+    if (g->memory_failed)
+        return ar_fail(err, ARRAS_ENOMEM, "%s", memory_text);
     if (g->noutputs == 0)
         return ar_fail(err, ARRAS_EINVAL, "the program has no outputs: name one with arras_output");
     for (size_t i = 0; i < g->noutputs; i++)

@@ -26,6 +26,7 @@ struct arras_graph {
     size_t nodes_room, affines_room, sizes_room, inputs_room, outputs_room, functions_room, blocks_room;
 
     int64_t nexprs, nparams;
+    bool    memory_failed; /* once while recording: what was recorded since may not be what was meant */
 
     /* Scratch of ar_lambda: what an expression became, valid where stamp is the current one. */
     struct ar_bound {
@@ -54,6 +55,7 @@ const char     *ar_string_keep(arras_graph *g, const char *string, size_t length
 
 /* Poison that says what `err` says, followed by the operands. */
 arras_array ar_poison_about(arras_graph *g, const arras_error *err, int n, const arras_array *xs);
+arras_expr  ar_expr_memory(arras_graph *g);
 arras_expr  ar_expr_poison_of(arras_graph *g, arras_status code, const char *text);
 
 #endif

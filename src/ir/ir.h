@@ -294,6 +294,7 @@ typedef struct {
 
 arras_status     ar_graph_new(arras_graph **out, arras_error *err);
 void             ar_graph_free(arras_graph *g);
+bool             ar_graph_memory_failed(const arras_graph *g); /* while recording: it is not whole */
 int64_t          ar_graph_count(const arras_graph *g);
 arras_array      ar_graph_node(const arras_graph *g, int64_t id);
 int              ar_graph_input_count(const arras_graph *g); /* in order of recording */

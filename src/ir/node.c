@@ -78,10 +78,10 @@ arras_array ar_intern(arras_graph *g, struct arras_node *node)
     node->hash = hash;
     if (!ar_grow(&g->nodes, &g->nodes_room, g->nnodes, sizeof *g->nodes) || !keep_parts(g, node) ||
         (named && !node->name))
-        return &g->memory_node;
+        return ar_poison_memory(g);
     kept = ar_arena_copy(&g->arena, node, 1, sizeof *node);
     if (!kept || !ar_table_add(&g->node_set, hash, kept))
-        return &g->memory_node;
+        return ar_poison_memory(g);
     g->nodes[g->nnodes++] = kept;
     return kept;
 }
@@ -98,8 +98,15 @@ static const struct arras_node no_graph = {
 };
 
 arras_array ar_poison_no_graph(void) { return &no_graph; }
-arras_array ar_poison_memory(arras_graph *g) { return g ? &g->memory_node : &no_graph; }
 bool        ar_is_poison(arras_array x) { return x->kind == AR_POISON; }
+
+arras_array ar_poison_memory(arras_graph *g)
+{
+    if (!g)
+        return &no_graph;
+    g->memory_failed = true;
+    return &g->memory_node;
+}
 
 /* Poison is not interned: it is no part of any program, and each one has its own message. */
 arras_array ar_poison_of(arras_graph *g, const arras_error *err)
@@ -113,7 +120,7 @@ arras_array ar_poison_of(arras_graph *g, const arras_error *err)
     node.name = ar_string_keep(g, err->text, strlen(err->text));
     node.ints = ar_arena_copy(&g->arena, &code, 1, sizeof code);
     kept = ar_arena_copy(&g->arena, &node, 1, sizeof node);
-    return node.name && node.ints && kept ? kept : &g->memory_node;
+    return node.name && node.ints && kept ? kept : ar_poison_memory(g);
 }
 
 arras_array ar_poison(arras_graph *g, arras_status code, const char *format, ...)

@@ -85,4 +85,12 @@ arras_status ar_print_node(ar_printer *p, arras_array x, arras_error *err);
 arras_status ar_print_cell(ar_printer *p, arras_expr cell, arras_error *err);
 void         ar_print_line_start(ar_printer *p);
 
+/* ---- Amounts (flops.c) ---------------------------------------------------------------------------------- */
+
+int64_t ar_sum_capped(int64_t a, int64_t b); /* of numbers >= 0; INT64_MAX when it would be more */
+int64_t ar_product_capped(int64_t a, int64_t b);
+int64_t ar_cells(int rank, const arras_dim *shape); /* -1: symbolic */
+/* Arithmetic operations of a node, but for those of the function a CALL calls; -1: symbolic. */
+arras_status ar_flops(int64_t *out, ar_expr_walk *walk, arras_array x, arras_error *err);
+
 #endif

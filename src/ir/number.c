@@ -2,6 +2,7 @@
  * The C library only ever sees digits and an exponent, never a decimal point. */
 #include "ir/notation.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,10 +46,12 @@ static double decimal_value(const decimal *d, bool single)
     return single ? (double)strtof(text, NULL) : strtod(text, NULL);
 }
 
+/* FEW digits survive any number but those near 0, where fewer may do: there all counts are tried. */
 static decimal shortest(double x, bool single)
 {
-    int     count = single ? FEW_DIGITS_F32 : FEW_DIGITS_F64;
     int     all = single ? ALL_DIGITS_F32 : ALL_DIGITS_F64;
+    int     few = single ? FEW_DIGITS_F32 : FEW_DIGITS_F64;
+    int     count = x < (single ? (double)FLT_MIN : DBL_MIN) ? 1 : few;
     decimal d = decimal_of(x, count);
 
     while (count < all && decimal_value(&d, single) != x)

@@ -183,7 +183,7 @@ static void print_axes(ar_printer *p, uint32_t mask)
 
 /* ---- Data ------------------------------------------------------------------------------------------- */
 
-enum { BRIEF_CELLS = 8, LINE_WIDTH = 96 };
+enum { BRIEF_CELLS = 8, LINE_WIDTH = 80 };
 
 static int64_t cell_count(arras_array x)
 {
@@ -232,7 +232,7 @@ static void print_cells(ar_printer *p, arras_array x, int64_t count)
 
     for (int64_t i = 0; i < count && !p->out->failed; i++) {
         ar_text_add(p->out, i ? "," : "");
-        if (i && column(p) >= LINE_WIDTH - 16)
+        if (column(p) >= LINE_WIDTH)
             break_line(p);
         else
             ar_text_add(p->out, " ");

@@ -41,14 +41,13 @@ static bool read_header(ar_reader *r)
 static bool read_size_line(ar_reader *r)
 {
     ar_token    at = r->token;
-    const char *name, *wrong;
+    const char *name;
 
     if (!ar_read_name(r, &name, "the name of a size"))
         return false;
     if (ar_size_find(r->g, name) >= 0)
         return ar_fail_at(r, &at, ARRAS_ENAME, "size '%s' is declared twice", name);
-    wrong = ar_dim_error(r->g, ar_dim_size(r->g, name));
-    return !wrong || ar_fail_at(r, &at, ARRAS_ENAME, "%s", wrong);
+    return ar_check_dim(r, &at, ar_dim_size(r->g, name));
 }
 
 typedef arras_array declare(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape);
@@ -238,12 +237,14 @@ arras_status ar_read(arras_graph **out, const char *text, size_t length, arras_e
 
     if (status != ARRAS_OK)
         return status;
-    if (read_program(&r)) {
-        *out = r.g;
-    } else {
+    if (!read_program(&r))
         status = r.status;
+    if (ar_graph_memory_failed(r.g)) /* whatever a builder made of that */
+        status = ar_fail(err, ARRAS_ENOMEM, "out of memory while a text was read");
+    if (status == ARRAS_OK)
+        *out = r.g;
+    else
         ar_graph_free(r.g);
-    }
     reader_close(&r);
     return status;
 }

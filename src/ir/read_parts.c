@@ -1,4 +1,5 @@
 /* read_parts.c -- the small parts of statements: names, numbers, sizes, types, operands. */
+#include "ir/graph.h"
 #include "ir/reader.h"
 
 #include <string.h>
@@ -176,12 +177,20 @@ static bool add_term(ar_reader *r, arras_dim *sizes, int64_t *number, bool negat
     return true;
 }
 
+bool ar_check_dim(ar_reader *r, const ar_token *at, arras_dim dim)
+{
+    const char *wrong = ar_dim_error(r->g, dim);
+
+    if (wrong && ar_dim_affine(r->g, dim) == r->g->affines[AR_AFFINE_MEMORY])
+        return ar_fail_no_memory(r);
+    return !wrong || ar_fail_at(r, at, ARRAS_ESIZE, "%s", wrong);
+}
+
 bool ar_read_dim(ar_reader *r, arras_dim *out)
 {
     ar_token    at = r->token;
     arras_dim   sizes = 0;
     int64_t     number = 0;
-    const char *wrong;
 
     if (!add_term(r, &sizes, &number, ar_accept(r, "-")))
         return false;
@@ -192,9 +201,8 @@ bool ar_read_dim(ar_reader *r, arras_dim *out)
         sizes = number < 0 ? ar_dim_sub(r->g, sizes, -number) : ar_dim_add(r->g, sizes, number);
     else
         return ar_fail_at(r, &at, ARRAS_ELIMIT, "a size is too large");
-    wrong = ar_dim_error(r->g, sizes);
-    if (wrong)
-        return ar_fail_at(r, &at, ARRAS_ESIZE, "%s", wrong);
+    if (!ar_check_dim(r, &at, sizes))
+        return false;
     if (!ar_dim_symbolic(sizes) && sizes < 0)
         return ar_fail_at(r, &at, ARRAS_ESIZE, "a length or place cannot be negative: %" PRId64, sizes);
     *out = sizes;

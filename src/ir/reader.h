@@ -1,4 +1,4 @@
-/* reader.h -- the reader of the text form, in parts: tokens (lexer.c), names, sizes, types and operands
+/* reader.h -- the reader of the text form, in parts: tokens (read_token.c), names, sizes, types and operands
  * (read_parts.c), cells of lambdas (read_expr.c), nodes (read_move.c, read_node.c), statements (read.c).
  * Functions return false once something is wrong; the first failure is the one reported. */
 #ifndef AR_IR_READER_H
@@ -100,6 +100,7 @@ bool ar_read_number(ar_reader *r, arras_dtype dtype, void *cell);
 /* A number that says by its looks whether it is an i64, an f64 or a c128: 1, 1.0, (1, 0). */
 bool ar_read_untyped(ar_reader *r, arras_dtype *dtype, ar_value *value);
 bool ar_read_integers(ar_reader *r, int *n, int64_t *out, int most); /* [1, -2] */
+bool ar_check_dim(ar_reader *r, const ar_token *at, arras_dim dim); /* fails for poison */
 bool ar_read_dim(ar_reader *r, arras_dim *out);
 bool ar_read_dims(ar_reader *r, int *rank, arras_dim *shape); /* [n, 4] */
 bool ar_read_type(ar_reader *r, ar_type *type, int *rank, arras_dim *shape);

@@ -1,5 +1,5 @@
-/* reference.c -- the reference evaluator: every node an output needs, one after the other, each computed by
- * the function of its kind.  What is not needed any more is released at once. */
+/* reference.c -- the reference evaluator: every node an output needs, one after the other, each
+ * computed by the function of its kind.  What is not needed any more is released at once. */
 #include "run/reference.h"
 
 /* The kinds not listed here have no cells to compute: leaves, calls and their results. */
@@ -14,7 +14,8 @@ static ar_job_function *const functions[AR_KIND_END] = {
     [AR_CSR] = ar_reference_csr,
 };
 
-/* A node and its value.  Until it is computed, and after its last use, the value has a shape but no data. */
+/* A node and its value.  Until it is computed, and after its last use, the value has a shape but no
+ * data. */
 typedef struct {
     arras_array node;
     ar_tensor   value;
@@ -50,23 +51,23 @@ static place *place_of(const scope *s, arras_array node)
     return &s->places[low];
 }
 
-/* ---- Plan: shapes and users of all nodes ------------------------------------------------------------------ */
+/* ---- Plan: shapes and users of all nodes ----------------------------------------------------- */
 
 static arras_status plan_shape(scope *s, place *p)
 {
     arras_array  node = p->node;
     int64_t     *shape = ar_arena_alloc(&s->arena, 2 * (size_t)node->rank, sizeof *shape);
-    arras_status status = shape ? ARRAS_OK : ar_fail_memory(s->err, 2 * (size_t)node->rank * sizeof *shape);
-    ar_text      text = { 0 };
+    arras_status status =
+        shape ? ARRAS_OK : ar_fail_memory(s->err, 2 * (size_t)node->rank * sizeof *shape);
+    ar_text text = { 0 };
 
     for (int axis = 0; axis < node->rank && status == ARRAS_OK; axis++)
         status = ar_dim_number(&shape[axis], node, node->shape[axis], s->sizes, s->err);
     if (status != ARRAS_OK)
         return status;
-    p->value = (ar_tensor){ .dtype = node->type.dtype,
-                            .rank = node->rank,
-                            .shape = shape,
-                            .strides = shape + node->rank };
+    p->value = (ar_tensor){
+        .dtype = node->type.dtype, .rank = node->rank, .shape = shape, .strides = shape + node->rank
+    };
     if (!ar_shape_count(&p->value.count, node->rank, shape)) {
         status = ar_fail(s->err, ARRAS_ELIMIT, "%s has too many cells", ar_describe(&text, node));
         ar_text_free(&text);
@@ -97,7 +98,8 @@ static arras_status plan_param(scope *s, place *p)
             p->value.owned = false;
             return ARRAS_OK;
         }
-    return ar_fail(s->err, ARRAS_EINVAL, "the parameter '%s' is used outside its function", p->node->name);
+    return ar_fail(s->err, ARRAS_EINVAL, "the parameter '%s' is used outside its function",
+                   p->node->name);
 }
 
 static arras_status plan_data(scope *s, place *p)
@@ -175,7 +177,7 @@ static arras_status plan(scope *s)
     return status;
 }
 
-/* ---- Scopes ----------------------------------------------------------------------------------------------- */
+/* ---- Scopes ---------------------------------------------------------------------------------- */
 
 static arras_status make_places(scope *s, int64_t count, const arras_array *nodes)
 {
@@ -227,8 +229,8 @@ static void release(place *p)
         ar_tensor_free(&p->value);
 }
 
-/* The value of a root goes to `out`, whose shape is set: by moving it, or as a copy where it belongs to
- * somebody else or is wanted again. */
+/* The value of a root goes to `out`, whose shape is set: by moving it, or as a copy where it
+ * belongs to somebody else or is wanted again. */
 static arras_status scope_take(scope *s, arras_array root, ar_tensor *out)
 {
     place       *p = place_of(s, root);
@@ -247,7 +249,7 @@ static arras_status scope_take(scope *s, arras_array root, ar_tensor *out)
     return status;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------------------ */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static arras_status scope_run(scope *s);
 
@@ -279,7 +281,8 @@ static arras_status call_sizes(scope *body)
     return status;
 }
 
-/* Both shapes come from the same sizes; a difference would be a mistake of the builder, not a wild read. */
+/* Both shapes come from the same sizes; a difference would be a mistake of the builder, not a wild
+ * read. */
 static arras_status take_result(scope *body, arras_array root, ar_tensor *out)
 {
     const ar_tensor *value = &place_of(body, root)->value;
@@ -287,7 +290,8 @@ static arras_status take_result(scope *body, arras_array root, ar_tensor *out)
     for (int axis = 0; axis < out->rank; axis++)
         if (value->shape[axis] != out->shape[axis])
             return ar_fail(body->err, ARRAS_ESIZE,
-                           "axis %d of a result of '%s' is %" PRId64 ", but the program says %" PRId64,
+                           "axis %d of a result of '%s' is %" PRId64
+                           ", but the program says %" PRId64,
                            axis, body->function->name, value->shape[axis], out->shape[axis]);
     return scope_take(body, root, out);
 }
@@ -317,7 +321,7 @@ static arras_status run_body(scope *body, const place *call)
 
 static arras_status run_call(scope *s, place *call)
 {
-    scope        body = { .inputs = s->inputs, .function = call->node->ref, .args = s->in, .err = s->err };
+    scope body = { .inputs = s->inputs, .function = call->node->ref, .args = s->in, .err = s->err };
     arras_status status = run_body(&body, call);
 
     scope_close(&body);
@@ -334,7 +338,7 @@ static void move_result(const scope *s, place *p)
     result->owned = false;
 }
 
-/* ---- Run -------------------------------------------------------------------------------------------------- */
+/* ---- Run ------------------------------------------------------------------------------------- */
 
 static arras_status run_job(scope *s, place *p)
 {
@@ -361,7 +365,8 @@ static arras_status run_place(scope *s, place *p)
     return status;
 }
 
-/* Calls within calls come back here; how deep they are nested is limited when functions are defined. */
+/* Calls within calls come back here; how deep they are nested is limited when functions are
+ * defined. */
 static arras_status scope_run(scope *s)
 {
     arras_status status = ARRAS_OK;
@@ -371,7 +376,7 @@ static arras_status scope_run(scope *s)
     return status;
 }
 
-/* ---- Outputs ---------------------------------------------------------------------------------------------- */
+/* ---- Outputs --------------------------------------------------------------------------------- */
 
 static arras_status take_output(arras_results *results, scope *s, const ar_output *output)
 {

@@ -1,8 +1,8 @@
-/* reference_bind.c -- what the user binds: every name, type, shape and stride is checked before anything is
- * computed, and the sizes are found. */
+/* reference_bind.c -- what the user binds: every name, type, shape and stride is checked before
+ * anything is computed, and the sizes are found. */
 #include "run/reference.h"
 
-/* ---- Names ---------------------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 /* Inputs are listed in the order of their ids. */
 static int input_number(const arras_graph *g, arras_array input)
@@ -61,7 +61,7 @@ static arras_status fail_unknown(const ar_inputs *in, const char *name)
     return ARRAS_ENAME;
 }
 
-/* ---- Buffers -------------------------------------------------------------------------------------------- */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
 static arras_status check_buffer(const ar_inputs *in, const char *name, const arras_buffer *buffer)
 {
@@ -69,14 +69,15 @@ static arras_status check_buffer(const ar_inputs *in, const char *name, const ar
         return ar_fail(in->err, ARRAS_EDTYPE, "input %s: there is no type number %d", name,
                        (int)buffer->dtype);
     if (buffer->rank < 0 || buffer->rank > ARRAS_MAX_RANK)
-        return ar_fail(in->err, ARRAS_ELIMIT, "input %s: the rank is %d, but must be within 0..%d", name,
-                       buffer->rank, ARRAS_MAX_RANK);
+        return ar_fail(in->err, ARRAS_ELIMIT, "input %s: the rank is %d, but must be within 0..%d",
+                       name, buffer->rank, ARRAS_MAX_RANK);
     if (buffer->rank > 0 && !buffer->shape)
         return ar_fail(in->err, ARRAS_EINVAL, "input %s: the shape is NULL", name);
     for (int axis = 0; axis < buffer->rank; axis++)
         if (buffer->shape[axis] < 0)
-            return ar_fail(in->err, ARRAS_ESHAPE, "input %s: axis %d has the negative length %" PRId64,
-                           name, axis, buffer->shape[axis]);
+            return ar_fail(in->err, ARRAS_ESHAPE,
+                           "input %s: axis %d has the negative length %" PRId64, name, axis,
+                           buffer->shape[axis]);
     return ARRAS_OK;
 }
 
@@ -102,33 +103,33 @@ static arras_status open_buffer(ar_inputs *in, const char *name, ar_tensor *tens
 
     if (status != ARRAS_OK)
         return status;
-    *tensor = (ar_tensor){ .dtype = buffer->dtype,
-                           .rank = buffer->rank,
-                           .shape = buffer->shape,
-                           .data = buffer->data };
+    *tensor = (ar_tensor){
+        .dtype = buffer->dtype, .rank = buffer->rank, .shape = buffer->shape, .data = buffer->data
+    };
     if (!ar_shape_count(&tensor->count, buffer->rank, buffer->shape))
         return ar_fail(in->err, ARRAS_ELIMIT, "input %s: the shape has too many cells", name);
     if (!buffer->data && tensor->count > 0)
-        return ar_fail(in->err, ARRAS_EINVAL, "input %s: the data is NULL, but the shape has %" PRId64 " cells",
-                       name, tensor->count);
+        return ar_fail(in->err, ARRAS_EINVAL,
+                       "input %s: the data is NULL, but the shape has %" PRId64 " cells", name,
+                       tensor->count);
     return open_strides(in, name, tensor, buffer);
 }
 
-/* ---- Bindings ------------------------------------------------------------------------------------------- */
+/* ---- Bindings -------------------------------------------------------------------------------- */
 
 static arras_status check_type(const ar_inputs *in, arras_array input, const ar_tensor *tensor)
 {
     if (tensor->dtype != input->type.dtype)
-        return ar_fail(in->err, ARRAS_EDTYPE, "input %s: the type is %s, but the program says %s", input->name,
-                       ar_dtype_name(tensor->dtype), ar_dtype_name(input->type.dtype));
+        return ar_fail(in->err, ARRAS_EDTYPE, "input %s: the type is %s, but the program says %s",
+                       input->name, ar_dtype_name(tensor->dtype), ar_dtype_name(input->type.dtype));
     if (tensor->rank != input->rank)
-        return ar_fail(in->err, ARRAS_ESHAPE, "input %s: the rank is %d, but the program says %d", input->name,
-                       tensor->rank, input->rank);
+        return ar_fail(in->err, ARRAS_ESHAPE, "input %s: the rank is %d, but the program says %d",
+                       input->name, tensor->rank, input->rank);
     for (int axis = 0; axis < input->rank; axis++)
         if (!ar_dim_symbolic(input->shape[axis]) && input->shape[axis] != tensor->shape[axis])
             return ar_fail(in->err, ARRAS_ESHAPE,
-                           "input %s: axis %d is %" PRId64 ", but the program says %" PRId64, input->name, axis,
-                           tensor->shape[axis], input->shape[axis]);
+                           "input %s: axis %d is %" PRId64 ", but the program says %" PRId64,
+                           input->name, axis, tensor->shape[axis], input->shape[axis]);
     return ARRAS_OK;
 }
 
@@ -159,12 +160,13 @@ static arras_status bind_size(ar_inputs *in, int size, const arras_buffer *buffe
     if (in->sizes[size] >= 0)
         return ar_fail(in->err, ARRAS_ENAME, "size %s is bound twice", name);
     if (tensor.rank != 0 || !ar_dtype_is_integer(tensor.dtype))
-        return ar_fail(in->err, ARRAS_EDTYPE, "size %s is bound to %s of rank %d, but must be a 0-d integer", name,
+        return ar_fail(in->err, ARRAS_EDTYPE,
+                       "size %s is bound to %s of rank %d, but must be a 0-d integer", name,
                        ar_dtype_name(tensor.dtype), tensor.rank);
     value = ar_cell_integer(tensor.dtype, tensor.data);
     if (value < 0 || value == INT64_MAX)
-        return ar_fail(in->err, ARRAS_ESIZE, "size %s is bound to %" PRId64 ": it must be %s", name, value,
-                       value < 0 ? "at least 0" : "smaller");
+        return ar_fail(in->err, ARRAS_ESIZE, "size %s is bound to %" PRId64 ": it must be %s", name,
+                       value, value < 0 ? "at least 0" : "smaller");
     in->sizes[size] = value;
     return ARRAS_OK;
 }
@@ -183,7 +185,7 @@ static arras_status bind(ar_inputs *in, const arras_binding *binding)
     return size >= 0 ? bind_size(in, size, &binding->buffer) : fail_unknown(in, binding->name);
 }
 
-/* ---- Sizes ---------------------------------------------------------------------------------------------- */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 /* The dim that is the size itself: one of the graph's affine forms, counted from INT64_MIN. */
 static arras_dim size_dim(const arras_graph *g, int size)
@@ -191,8 +193,8 @@ static arras_dim size_dim(const arras_graph *g, int size)
     for (arras_dim dim = INT64_MIN; ar_dim_affine(g, dim); dim++) {
         const ar_affine *form = ar_dim_affine(g, dim);
 
-        if (!form->error && form->constant == 0 && form->nterms == 1 && form->terms[0].size == size &&
-            form->terms[0].factor == 1)
+        if (!form->error && form->constant == 0 && form->nterms == 1 &&
+            form->terms[0].size == size && form->terms[0].factor == 1)
             return dim;
     }
     return 0; /* not reached: every size was made as such a form */
@@ -204,7 +206,8 @@ static int collect_facts(const ar_inputs *in, ar_size_fact *facts)
 
     for (int size = 0; size < ar_size_count(in->g); size++)
         if (in->sizes[size] >= 0)
-            facts[n++] = (ar_size_fact){ size_dim(in->g, size), in->sizes[size], ar_size_name(in->g, size), -1 };
+            facts[n++] = (ar_size_fact){ size_dim(in->g, size), in->sizes[size],
+                                         ar_size_name(in->g, size), -1 };
     for (int i = 0; i < ar_graph_input_count(in->g); i++) {
         arras_array      input = ar_graph_input(in->g, i);
         const ar_tensor *tensor = &in->inputs[i];
@@ -230,7 +233,7 @@ static arras_status solve_sizes(ar_inputs *in)
     return ar_sizes_solve(in->sizes, in->g, collect_facts(in, facts), facts, in->err);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static arras_status make_room(ar_inputs *in)
 {
@@ -245,8 +248,8 @@ static arras_status make_room(ar_inputs *in)
     return ARRAS_OK;
 }
 
-arras_status ar_inputs_open(ar_inputs *inputs, const arras_graph *g, int n, const arras_binding *bindings,
-                            arras_error *err)
+arras_status ar_inputs_open(ar_inputs *inputs, const arras_graph *g, int n,
+                            const arras_binding *bindings, arras_error *err)
 {
     arras_status status;
 

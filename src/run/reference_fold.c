@@ -13,16 +13,16 @@ void ar_fold_open(ar_fold *fold, ar_reduction reduction, ar_type operand)
                        .identity = ar_reduction_identity(reduction) };
     if (reduction != AR_REDUCE_argmin && reduction != AR_REDUCE_argmax)
         return;
-    fold->is_better = ar_op_value(reduction == AR_REDUCE_argmin ? AR_OP_less : AR_OP_greater, fold->compute);
+    fold->is_better =
+        ar_op_value(reduction == AR_REDUCE_argmin ? AR_OP_less : AR_OP_greater, fold->compute);
     fold->is_nan = ar_op_value(AR_OP_isnan, fold->compute);
 }
 
 void ar_fold_open_sum(ar_fold *fold, arras_dtype dtype)
 {
-    *fold = (ar_fold){ .first = dtype,
-                       .compute = dtype,
-                       .result = dtype,
-                       .combine = ar_op_value(AR_OP_add, dtype) };
+    *fold = (ar_fold){
+        .first = dtype, .compute = dtype, .result = dtype, .combine = ar_op_value(AR_OP_add, dtype)
+    };
 }
 
 void ar_fold_start(ar_fold *fold) { fold->count = 0; }

@@ -1,5 +1,6 @@
 /* reference_lambda.c -- index lambdas: the expression of a cell, evaluated at every cell.
- * Only what a value needs is evaluated (of where() one branch), and nothing twice (reference_program.h). */
+ * Only what a value needs is evaluated (of where() one branch), and nothing twice
+ * (reference_program.h). */
 #include "run/reference_program.h"
 
 typedef struct {
@@ -15,7 +16,10 @@ static ar_value *value_of(lambda *l, const ar_step *step, int arg)
     return &l->program.steps[step->args[arg]].value;
 }
 
-static arras_dtype dtype_of(const ar_step *step, int arg) { return step->expr->args[arg]->type.dtype; }
+static arras_dtype dtype_of(const ar_step *step, int arg)
+{
+    return step->expr->args[arg]->type.dtype;
+}
 
 /* "[0, 2]": which cell was being computed. */
 static const char *describe_place(ar_text *text, const lambda *l)
@@ -27,7 +31,7 @@ static const char *describe_place(ar_text *text, const lambda *l)
     return text->data && !text->failed ? text->data : "?";
 }
 
-/* ---- Reads: where an index outside an axis leads ---------------------------------------------------------- */
+/* ---- Reads: where an index outside an axis leads --------------------------------------------- */
 
 /* The remainder >= 0.  The 64 bits of an index are those of a u64 or of an i64. */
 static int64_t modulo(int64_t index, bool is_unsigned, int64_t n)
@@ -37,14 +41,18 @@ static int64_t modulo(int64_t index, bool is_unsigned, int64_t n)
     return rest < 0 ? rest + n : rest;
 }
 
-/* Counted in periods: reflect repeats a b c d d c b a, mirror a b c d c b.
- * length > 0, and counts of cells leave room to double it. */
+/* After how many cells a rule repeats itself: reflect a b c d d c b a, mirror a b c d c b.
+ * Counts of cells leave room to double one. */
+static int64_t period_of(arras_edge_rule rule, int64_t length)
+{
+    if (rule == ARRAS_EDGE_REFLECT)
+        return 2 * length;
+    return rule == ARRAS_EDGE_MIRROR && length > 1 ? 2 * length - 2 : length;
+}
+
 static int64_t bring_inside(arras_edge_rule rule, int64_t index, bool is_unsigned, int64_t length)
 {
-    int64_t period = rule == ARRAS_EDGE_REFLECT  ? 2 * length
-                     : rule == ARRAS_EDGE_MIRROR ? ar_max64(2 * length - 2, 1)
-                                                 : length;
-    int64_t at = modulo(index, is_unsigned, period);
+    int64_t period = period_of(rule, length), at = modulo(index, is_unsigned, period);
 
     if (rule == ARRAS_EDGE_NEAREST)
         return index < 0 && !is_unsigned ? 0 : length - 1;
@@ -57,8 +65,9 @@ static arras_status fail_read(const lambda *l, const ar_step *step, int axis, co
 {
     int         binding = (int)step->expr->ints[0];
     int64_t     length = l->job->in[binding]->shape[axis];
-    const char *advice = length == 0 ? "" : "; give the axis an edge rule, or keep the index inside";
-    ar_text     number = { 0 }, array = { 0 }, place = { 0 };
+    const char *advice =
+        length == 0 ? "" : "; give the axis an edge rule, or keep the index inside";
+    ar_text number = { 0 }, array = { 0 }, place = { 0 };
 
     ar_fail(l->job->err, ARRAS_EINDEX,
             "lambda: index %s is outside axis %d of length %" PRId64 " of %s, in cell %s%s",
@@ -70,36 +79,41 @@ static arras_status fail_read(const lambda *l, const ar_step *step, int axis, co
     return ARRAS_EINDEX;
 }
 
-/* Where a LOAD reads: an offset, or the fill (an argument of the LOAD) of the last axis that is left. */
+/* Where a LOAD reads: an offset, or the fill (an argument of the LOAD) of the last axis that is
+ * left. */
 typedef struct {
     int64_t offset;
     int     fill; /* 0: none; the first arguments are indices */
     int     next_fill;
 } spot;
 
-static arras_status find_axis(lambda *l, const ar_step *step, int axis, spot *at)
+static int64_t index_bits(lambda *l, const ar_step *step, int axis, bool is_unsigned)
+{
+    ar_value bits = { 0 };
+
+    ar_cell_read(is_unsigned ? ARRAS_U64 : ARRAS_I64, &bits, dtype_of(step, axis),
+                 value_of(l, step, axis));
+    return bits.i;
+}
+
+static arras_status follow_axis(lambda *l, const ar_step *step, int axis, spot *at)
 {
     const ar_tensor *x = l->job->in[step->expr->ints[0]];
     arras_edge_rule  rule = (arras_edge_rule)step->expr->ints[1 + axis];
-    int64_t          length = x->shape[axis], index;
     bool             is_unsigned = dtype_of(step, axis) == ARRAS_U64;
+    int64_t          index = index_bits(l, step, axis, is_unsigned), length = x->shape[axis];
+    bool             inside = (uint64_t)index < (uint64_t)length; /* negative ones become large */
     int              fill = rule == ARRAS_EDGE_CONSTANT ? at->next_fill++ : 0;
-    arras_status     status = evaluate(l, step->args[axis]);
 
-    if (status != ARRAS_OK)
-        return status;
-    ar_cell_read(is_unsigned ? ARRAS_U64 : ARRAS_I64, &index, dtype_of(step, axis),
-                 value_of(l, step, axis));
-    if ((uint64_t)index >= (uint64_t)length) { /* negative numbers are large ones here */
-        if (fill) {
-            at->fill = fill;
-            return ARRAS_OK;
-        }
-        if (rule == ARRAS_EDGE_NONE || length == 0)
-            return fail_read(l, step, axis, value_of(l, step, axis));
-        /* An array without cells may be too long to double; another axis will end the read. */
-        index = x->count ? bring_inside(rule, index, is_unsigned, length) : 0;
+    if (!inside && fill) {
+        at->fill = fill;
+        return ARRAS_OK;
     }
+    if (!inside && (rule == ARRAS_EDGE_NONE || length == 0))
+        return fail_read(l, step, axis, value_of(l, step, axis));
+    /* An array without cells may be too long to double; an empty axis of it will end the read. */
+    if (!inside)
+        index = x->count ? bring_inside(rule, index, is_unsigned, length) : 0;
     at->offset += index * x->strides[axis];
     return ARRAS_OK;
 }
@@ -111,8 +125,11 @@ static arras_status compute_load(lambda *l, ar_step *step)
     spot             at = { .next_fill = step->expr->rank };
     arras_status     status = ARRAS_OK;
 
-    for (int axis = 0; axis < step->expr->rank && status == ARRAS_OK; axis++)
-        status = find_axis(l, step, axis, &at);
+    for (int axis = 0; axis < step->expr->rank && status == ARRAS_OK; axis++) {
+        status = evaluate(l, step->args[axis]);
+        if (status == ARRAS_OK)
+            status = follow_axis(l, step, axis, &at);
+    }
     if (status != ARRAS_OK)
         return status;
     if (!at.fill) {
@@ -125,7 +142,7 @@ static arras_status compute_load(lambda *l, ar_step *step)
     return status;
 }
 
-/* ---- Operations and reductions ---------------------------------------------------------------------------- */
+/* ---- Operations and reductions --------------------------------------------------------------- */
 
 static arras_status compute_where(lambda *l, ar_step *step)
 {
@@ -155,7 +172,8 @@ static arras_status compute_op(lambda *l, ar_step *step)
 
         if (status != ARRAS_OK)
             return status;
-        ar_cell_read(step->signature.operand[k], &operand[k], dtype_of(step, k), value_of(l, step, k));
+        ar_cell_read(step->signature.operand[k], &operand[k], dtype_of(step, k),
+                     value_of(l, step, k));
     }
     step->function(&step->value, &operand[0], &operand[1], &operand[2]);
     return ARRAS_OK;
@@ -209,7 +227,7 @@ static arras_status compute_reduce(lambda *l, ar_step *step)
     return status;
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static arras_status compute_cast(lambda *l, ar_step *step)
 {

@@ -1,4 +1,5 @@
-/* reference_move.c -- cells that only change their place: nearly all of it is one copy between views. */
+/* reference_move.c -- cells that only change their place: nearly all of it is one copy between
+ * views. */
 #include "run/reference.h"
 
 static arras_status fail_fit(const ar_job *job, const char *what, int64_t got, int64_t wanted)
@@ -11,7 +12,7 @@ static arras_status fail_fit(const ar_job *job, const char *what, int64_t got, i
     return ARRAS_ESHAPE;
 }
 
-/* ---- Stack and concatenate ---------------------------------------------------------------------------- */
+/* ---- Stack and concatenate ------------------------------------------------------------------- */
 
 static void view_drop_axis(ar_view *view, int axis)
 {
@@ -22,7 +23,8 @@ static void view_drop_axis(ar_view *view, int axis)
     }
 }
 
-/* Sizes may differ when the program is run although they could not be told apart when it was recorded. */
+/* Sizes may differ when the program is run although they could not be told apart when it was
+ * recorded. */
 static arras_status check_part(const ar_job *job, const ar_view *room, const ar_tensor *part)
 {
     for (int d = 0; d < part->rank; d++)
@@ -82,7 +84,7 @@ arras_status ar_reference_concat(const ar_job *job)
     return status;
 }
 
-/* ---- Roll, permute, reshape --------------------------------------------------------------------------- */
+/* ---- Roll, permute, reshape ------------------------------------------------------------------ */
 
 static int64_t floor_modulo(int64_t x, int64_t n)
 {
@@ -152,9 +154,10 @@ arras_status ar_reference_reshape(const ar_job *job)
     return ar_tensor_copy(&to.tensor, &from.tensor, job->err);
 }
 
-/* ---- Index -------------------------------------------------------------------------------------------- */
+/* ---- Index ----------------------------------------------------------------------------------- */
 
-static arras_status fail_item(const ar_job *job, int axis, int64_t first, int64_t step, int64_t count)
+static arras_status fail_item(const ar_job *job, int axis, int64_t first, int64_t step,
+                              int64_t count)
 {
     ar_text text = { 0 };
 
@@ -167,15 +170,15 @@ static arras_status fail_item(const ar_job *job, int axis, int64_t first, int64_
     return ARRAS_EINDEX;
 }
 
-/* Narrows axis `axis` of x to an item.  The start of an item that takes no cell means nothing: that of
- * x[::-1] is n - 1, which for an empty x is no place at all. */
+/* Narrows axis `axis` of x to an item.  The start of an item that takes no cell means nothing: that
+ * of x[::-1] is n - 1, which for an empty x is no place at all. */
 static arras_status take_item(const ar_job *job, ar_view *from, int axis, const int64_t *item,
                               int64_t *step, int64_t *count)
 {
-    const ar_tensor   *x = job->in[0];
-    bool               at = item[AR_ITEM_KIND] == ARRAS_AT;
-    int64_t            first, last;
-    arras_status       status = ARRAS_OK;
+    const ar_tensor *x = job->in[0];
+    bool             at = item[AR_ITEM_KIND] == ARRAS_AT;
+    int64_t          first, last;
+    arras_status     status = ARRAS_OK;
 
     *count = 1;
     *step = at ? 1 : item[AR_ITEM_STEP];
@@ -229,14 +232,14 @@ arras_status ar_reference_index(const ar_job *job)
     return ar_tensor_copy(job->out, &from.tensor, job->err);
 }
 
-/* ---- Gather ------------------------------------------------------------------------------------------- */
+/* ---- Gather ---------------------------------------------------------------------------------- */
 
 /* The result's axes are x's axes that are not indexed, in order, with the axes the index arrays are
- * broadcast to put in between, at `place`.  So each operand of the walk, x (operand 0) and the index
- * arrays (1, 2, ...), moves along its own axes of the result only. */
+ * broadcast to put in between, at `place`.  So each operand of the walk, x (operand 0) and the
+ * index arrays (1, 2, ...), moves along its own axes of the result only. */
 typedef struct {
     const ar_job *job;
-    int           place, added; /* where the broadcast axes start, how many they are */
+    int           place, added;         /* where the broadcast axes start, how many they are */
     int           axis[ARRAS_MAX_RANK]; /* of x, for each index array */
     ar_walk       walk;
 } gather;
@@ -267,7 +270,8 @@ static arras_status gather_follow_index(gather *ga, int k)
 
         if (length != 1 && length != wanted)
             return fail_fit(ga->job, "the length of an index array", length, wanted);
-        ga->walk.step[(ptrdiff_t)(start + d) * ga->walk.n + k] = length == 1 ? 0 : index->strides[d];
+        ga->walk.step[(ptrdiff_t)(start + d) * ga->walk.n + k] =
+            length == 1 ? 0 : index->strides[d];
     }
     return ARRAS_OK;
 }
@@ -278,7 +282,8 @@ static arras_status fail_gather(const gather *ga, int k, const char *cell)
     int           axis = ga->axis[k - 1];
     ar_text       number = { 0 }, text = { 0 };
 
-    ar_fail(job->err, ARRAS_EINDEX, "index %s is out of bounds for axis %d of length %" PRId64 " of %s",
+    ar_fail(job->err, ARRAS_EINDEX,
+            "index %s is out of bounds for axis %d of length %" PRId64 " of %s",
             ar_describe_cell(&number, job->in[k]->dtype, cell), axis, job->in[0]->shape[axis],
             ar_describe(&text, job->node->inputs[0]));
     ar_text_free(&number);
@@ -336,7 +341,8 @@ arras_status ar_reference_gather(const ar_job *job)
 {
     arras_array  node = job->node;
     gather       ga = { .job = job, .place = (int)node->ints[1] };
-    arras_status status = ar_walk_open(&ga.walk, node->rank, job->out->shape, node->ninputs, job->err);
+    arras_status status =
+        ar_walk_open(&ga.walk, node->rank, job->out->shape, node->ninputs, job->err);
 
     ga.added = node->rank - (job->in[0]->rank - (node->ninputs - 1));
     if (status == ARRAS_OK)

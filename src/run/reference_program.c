@@ -1,5 +1,5 @@
-/* reference_program.c -- an expression becomes a list of steps: each sub-expression once, arguments before
- * users, with the variables it depends on. */
+/* reference_program.c -- an expression becomes a list of steps: each sub-expression once, arguments
+ * before users, with the variables it depends on. */
 #include "run/reference_program.h"
 
 /* The table holds entries of the arena, since steps move as their list grows. */
@@ -8,7 +8,10 @@ typedef struct {
     int        step;
 } entry;
 
-static bool same_expr(const void *item, const void *key) { return ((const entry *)item)->expr == key; }
+static bool same_expr(const void *item, const void *key)
+{
+    return ((const entry *)item)->expr == key;
+}
 
 /* -1: no memory. */
 static int variable_number(ar_program *p, const char *name)
@@ -38,7 +41,7 @@ static bool find_variables(ar_program *p, ar_step *step)
     return true;
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void prepare_op(ar_step *step)
 {

@@ -1,16 +1,17 @@
-/* reference_program.h -- the expression of a lambda as a list of steps, so that what is shared is computed
- * once.  Only reference_program.c and reference_lambda.c see this. */
+/* reference_program.h -- the expression of a lambda as a list of steps, so that what is shared is
+ * computed once.  Only reference_program.c and reference_lambda.c see this. */
 #ifndef AR_RUN_REFERENCE_PROGRAM_H
 #define AR_RUN_REFERENCE_PROGRAM_H
 
 #include "run/reference.h"
 
-/* One sub-expression.  Its value depends on some variables; the index of the cell counts as one of them.
+/* One sub-expression.  Its value depends on some variables; the index of the cell counts as one.
  *
- * Each variable has the tick of the clock at which it got its present value.  While a reduction runs, its
- * variable gets new ticks; afterwards the name has its old value and its old tick again.  Variables are
- * set innermost last, so the largest tick of a step's variables tells apart all values they can have: the
- * step's value is still good when that tick is what it was when the value was computed. */
+ * Each variable has the tick of the clock at which it got its present value.  While a reduction
+ * runs, its variable gets new ticks; afterwards the name has its old value and its old tick again.
+ * As variables are set innermost last, the largest tick of a step's variables tells apart all
+ * values they can have: the value of a step is still good when that tick is what it was when the
+ * value was computed. */
 typedef struct {
     arras_expr      expr;
     const int      *args; /* steps, all before this one */

@@ -1,10 +1,11 @@
-/* reference_reduce.c -- sums and the like: over axes, over the letters of an einsum, over the stored
- * cells of a sparse matrix. */
+/* reference_reduce.c -- sums and the like: over axes, over the letters of an einsum, over the
+ * stored cells of a sparse matrix. */
 #include "run/reference.h"
 
-/* ---- Reduce ------------------------------------------------------------------------------------------- */
+/* ---- Reduce ---------------------------------------------------------------------------------- */
 
-/* Two walks over x: one over the axes that stay, and for each of its cells one over those reduced. */
+/* Two walks over x: one over the axes that stay, and for each of its cells one over those reduced.
+ */
 typedef struct {
     const ar_job *job;
     ar_fold       fold;
@@ -94,10 +95,11 @@ arras_status ar_reference_reduce(const ar_job *job)
     return status;
 }
 
-/* ---- Einsum ------------------------------------------------------------------------------------------- */
+/* ---- Einsum ---------------------------------------------------------------------------------- */
 
-/* "ab,bc->ac": labels are numbered, those of the result first (a, c), then those summed over in order of
- * appearance (b).  Products are taken in the order of the operands, in the type of the result. */
+/* "ab,bc->ac": labels are numbered, those of the result first (a, c), then those summed over in
+ * order of appearance (b).  Products are taken in the order of the operands, in the type of the
+ * result. */
 typedef struct {
     const ar_job *job;
     int8_t        number[128]; /* of each letter, from 1; 0: not seen */
@@ -220,7 +222,8 @@ static arras_status check_result(const einsum *e)
     for (int d = 0; d < e->kept_labels; d++)
         if (e->length[d] != e->job->out->shape[d])
             return ar_fail(e->job->err, ARRAS_ESHAPE,
-                           "einsum %s: axis %d of the result is %" PRId64 " long, expected %" PRId64,
+                           "einsum %s: axis %d of the result is %" PRId64
+                           " long, expected %" PRId64,
                            e->job->node->name, d, e->length[d], e->job->out->shape[d]);
     return ARRAS_OK;
 }
@@ -239,7 +242,7 @@ arras_status ar_reference_einsum(const ar_job *job)
     return status;
 }
 
-/* ---- Compressed sparse rows --------------------------------------------------------------------------- */
+/* ---- Compressed sparse rows ------------------------------------------------------------------ */
 
 enum { VALUES, COLUMNS, STARTS, DENSE };
 
@@ -260,7 +263,8 @@ static arras_status fail_csr(const ar_job *job, int operand, int64_t i, int64_t 
     ar_fail(job->err, ARRAS_EINDEX,
             "%s: %s[%" PRId64 "] is %s, but must be at least %" PRId64 " and at most %" PRId64,
             ar_describe(&text, job->node), operand == COLUMNS ? "columns" : "row_starts", i,
-            ar_describe_cell(&number, job->in[operand]->dtype, csr_cell(job, operand, i)), low, high);
+            ar_describe_cell(&number, job->in[operand]->dtype, csr_cell(job, operand, i)), low,
+            high);
     ar_text_free(&number);
     ar_text_free(&text);
     return ARRAS_EINDEX;
@@ -272,8 +276,9 @@ static arras_status check_csr(const ar_job *job)
     int64_t stored = job->in[VALUES]->shape[0], columns = job->in[DENSE]->shape[0], last = 0;
 
     if (job->in[COLUMNS]->shape[0] != stored)
-        return ar_fail(job->err, ARRAS_ESHAPE, "csr_matmul: %" PRId64 " values, but %" PRId64 " columns",
-                       stored, job->in[COLUMNS]->shape[0]);
+        return ar_fail(job->err, ARRAS_ESHAPE,
+                       "csr_matmul: %" PRId64 " values, but %" PRId64 " columns", stored,
+                       job->in[COLUMNS]->shape[0]);
     for (int64_t r = 0; r < job->in[STARTS]->shape[0]; r++) {
         int64_t start = csr_integer(job, STARTS, r);
 

@@ -136,7 +136,7 @@ arras_status ar_dim_number(int64_t *out, arras_array node, arras_dim dim, const 
     return status;
 }
 
-/* ---- Walks ---------------------------------------------------------------------------------------- */
+/* ---- Walks ----------------------------------------------------------------------------------- */
 
 arras_status ar_walk_open(ar_walk *walk, int rank, const int64_t *shape, int n, arras_error *err)
 {
@@ -164,7 +164,8 @@ arras_status ar_walk_follow(ar_walk *walk, int k, const ar_tensor *tensor, arras
             return ar_fail(err, ARRAS_ESHAPE,
                            "operand %d is %" PRId64 " long on axis %d, where %" PRId64 " is needed",
                            k, length, axis, wanted);
-        walk->step[(ptrdiff_t)(added + axis) * walk->n + k] = length == 1 ? 0 : tensor->strides[axis];
+        walk->step[(ptrdiff_t)(added + axis) * walk->n + k] =
+            length == 1 ? 0 : tensor->strides[axis];
     }
     return ARRAS_OK;
 }

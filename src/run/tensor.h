@@ -1,5 +1,5 @@
 /* tensor.h -- arrays as values while a program runs: cells at byte strides from a base address.
- * A tensor is a plain value.  It owns its cells only where it says so, its shape and strides never. */
+ * A tensor is a plain value.  It owns its cells only where it says so, its shape never. */
 #ifndef AR_RUN_TENSOR_H
 #define AR_RUN_TENSOR_H
 
@@ -24,12 +24,13 @@ typedef struct {
 
 /* Number of cells; false when they might take more bytes than an int64_t can count. */
 bool ar_shape_count(int64_t *out, int rank, const int64_t *shape);
-void ar_strides_make(int64_t *strides, arras_dtype dtype, int rank, const int64_t *shape); /* C order */
-/* Takes over strides that a user gave; those that lead nowhere (axes of one cell, empty arrays) become
- * 0.  False when some cell is too far away for an int64_t. */
+/* C order. */
+void ar_strides_make(int64_t *strides, arras_dtype dtype, int rank, const int64_t *shape);
+/* Takes over strides that a user gave; those that lead nowhere (axes of one cell, empty arrays)
+ * become 0.  False when some cell is too far away for an int64_t. */
 bool ar_strides_take(int64_t *strides, int rank, const int64_t *shape, const int64_t *given);
 
-/* Gives a tensor whose shape is set the cells it lacks: zeroed, C order.  `node` is for the message. */
+/* Gives a tensor whose shape is set its cells: zeroed, C order.  `node` is for the message. */
 arras_status ar_tensor_alloc(ar_tensor *tensor, arras_array node, arras_error *err);
 void         ar_tensor_free(ar_tensor *tensor);
 void         ar_view_open(ar_view *view, const ar_tensor *tensor);
@@ -44,7 +45,7 @@ const char *ar_describe_cell(ar_text *text, arras_dtype dtype, const void *cell)
 arras_status ar_dim_number(int64_t *out, arras_array node, arras_dim dim, const int64_t *sizes,
                            arras_error *err);
 
-/* ---- Cells ---------------------------------------------------------------------------------------- */
+/* ---- Cells ----------------------------------------------------------------------------------- */
 
 /* A copy whose size the compiler knows. */
 static inline void ar_cell_copy(void *to, const void *from, size_t size)
@@ -74,13 +75,13 @@ static inline void ar_cell_read(arras_dtype to, void *out, arras_dtype from, con
 /* A cell of integer or bool type; what is too large for int64_t becomes INT64_MAX. */
 static inline int64_t ar_cell_integer(arras_dtype dtype, const void *cell)
 {
-    int64_t value;
+    ar_value value = { 0 };
 
     ar_cell_read(dtype == ARRAS_U64 ? ARRAS_U64 : ARRAS_I64, &value, dtype, cell);
-    return dtype == ARRAS_U64 && value < 0 ? INT64_MAX : value;
+    return dtype == ARRAS_U64 && value.i < 0 ? INT64_MAX : value.i;
 }
 
-/* ---- Walks ---------------------------------------------------------------------------------------- */
+/* ---- Walks ----------------------------------------------------------------------------------- */
 
 /* An odometer over the cells of a shape in row-major order, which keeps a byte offset into each of
  * several operands.

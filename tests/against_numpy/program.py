@@ -105,7 +105,7 @@ class Maker:
 
     def __init__(self, rng, lib, symbolic=False, bare=False):
         self.rng, self.lib, self.bare = rng, lib, bare
-        self.steps = []
+        self.steps, self.functions = [], 0
         lengths = rng.sample([0, 1, 2, 3, 4, 5, 6], 3) if rng.random() < 0.3 else rng.sample([2, 3, 4, 5], 3)
         self.sizes = dict(zip("nmk", lengths)) if symbolic else {}
 
@@ -117,15 +117,22 @@ class Maker:
         self.steps.append(step)
         return len(self.steps) - 1
 
-    def leaf(self, array):
+    def leaf(self, array, how=None):
         """A step that is this array; in a function's body never an input."""
         rng, hows = self.rng, ["copy", "borrow"] + (["scalar"] if array.ndim == 0 else [])
-        how = rng.choice(hows if self.bare else hows + ["input"] * 3)
+        how = how or rng.choice(hows if self.bare else hows + ["input"] * 3)
         args = {"how": how, "value": array if how == "scalar" else values.spread(rng, array)}
         if how == "input":
             args["name"] = f"x{len(self.steps)}"
             args["shape"] = tuple(self.length(n) for n in array.shape)
         return self.add(LEAF, [], args)
+
+    def size_leaves(self):
+        """Inputs that determine every size."""
+        for name, value in self.sizes.items():
+            array = values.draw_array(self.rng, values.draw_dtype(self.rng), (value,))
+            at = self.leaf(array, "input")
+            self.steps[at].args["shape"] = (values.Size(value, {name: 1}),)
 
     def number(self, value=None):
         value = values.draw_number(self.rng) if value is None else value
@@ -242,10 +249,10 @@ def draw_step(maker, kinds=None):
 
 def draw_program(rng, lib):
     maker = Maker(rng, lib, symbolic=rng.random() < 0.25)
+    maker.size_leaves()
     if maker.sizes:
         shape = tuple(maker.sizes.values())
-        maker.leaf(values.draw_array(rng, values.draw_dtype(rng), shape[:2]))
-        maker.leaf(values.draw_array(rng, values.draw_dtype(rng), shape[1:]))
+        maker.leaf(values.draw_array(rng, values.draw_dtype(rng), shape[:2]), "input")
     for _ in range(rng.randint(1, 3)):
         maker.new()
     for _ in range(rng.randint(3, 20)):

@@ -78,7 +78,8 @@ class Call(Kind):
         body = draw_body(maker, arguments)
         fine = [i for i, step in enumerate(body.steps) if step.refusal is None and not meaning.is_weak(step.value)]
         results = rng.sample(fine, rng.randint(1, min(3, len(fine))))
-        args = {"name": f"f{len(maker.steps)}", "body": body, "results": results,
+        maker.functions += 1
+        args = {"name": f"f{maker.functions}", "body": body, "results": results,
                 "which": rng.randrange(len(results))}
         again = self.other_arguments(maker, arguments) if rng.random() < 0.4 else None
         if again:

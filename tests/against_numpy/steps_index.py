@@ -114,4 +114,18 @@ class Gather(Kind):
 
     def meaning(self, xs, args):
         items = tuple(self.items(xs, args, lambda x: x))
+        self.check_bounds(xs[0], items)
         return Expected(np.array(xs[0][items]))
+
+    def check_bounds(self, x, items):
+        """DIFFERENCE: NumPy does not look at indices when the result is empty."""
+        axis = 0
+        given = sum(item is not None and item is not Ellipsis for item in items)
+        for item in items:
+            if item is Ellipsis:
+                axis += x.ndim - given
+            elif item is not None:
+                n = x.shape[axis] if axis < x.ndim else 0
+                if isinstance(item, np.ndarray) and any(not -n <= int(i) < n for i in item.ravel()):
+                    raise IndexError("an index is out of bounds")
+                axis += 1

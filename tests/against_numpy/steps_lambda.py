@@ -224,7 +224,10 @@ class Cells:
         lo, hi = int(self.value(lo, at, env)), int(self.value(hi, at, env))
         dtype = meaning.typed(self.sample(body)).dtype
         cells = [meaning.typed(self.value(body, at, {**env, variable: k})) for k in range(lo, hi)]
-        return reduction_of(name)(np.array(cells, dtype).reshape(len(cells)))
+        expected = reduction_of(name)(np.array(cells, dtype).reshape(len(cells)))
+        if name in ("argmin", "argmax"):  # here: the value of the variable
+            expected.value = expected.value + lo
+        return expected
 
 
 def compute(e, shape, arrays):

@@ -37,23 +37,21 @@ def overflows(scale, dtype):
 def near_sum(cells):
     """The sum over the last axis in a wider type, and what rounding may make of it."""
     wide = cells.astype(meaning.WIDER[cells.dtype])
-    total, scale = wide.sum(axis=-1), np.abs(wide).sum(axis=-1)
-    all_finite = np.isfinite(cells).all(axis=-1)
+    total, scale = wide.sum(axis=-1), meaning.size_of(wide)
+    scale = np.where(np.isfinite(scale), scale, 0).sum(axis=-1)
     slack = meaning.ulps(count_units(cells.shape[-1]), cells.dtype, scale)
-    free = all_finite & overflows(scale, cells.dtype)
+    free = overflows(scale, cells.dtype)
     return Expected(total.astype(cells.dtype), slack=slack, zero_signs=False, free=free)
 
 
 def near_product(cells):
     wide = cells.astype(meaning.WIDER[cells.dtype])
-    total, sizes = wide.prod(axis=-1), np.abs(wide)
-    largest = np.maximum(sizes, 1).prod(axis=-1)
-    smallest = np.where(sizes == 0, 1, np.minimum(sizes, 1)).prod(axis=-1)
+    total, finite = wide.prod(axis=-1), np.isfinite(cells)
+    sizes = np.where(finite & (cells != 0), np.abs(wide), 1)
     info = np.finfo(cells.dtype)
-    finite = np.isfinite(cells).all(axis=-1)
-    free = finite & ((largest > info.max) | (smallest < info.tiny))
+    free = ((np.maximum(sizes, 1).prod(axis=-1) > info.max) | (np.minimum(sizes, 1).prod(axis=-1) < info.tiny))
     if cells.dtype.kind == "c":  # parts of infinite products depend on the order
-        free |= ~finite
+        free |= ~finite.all(axis=-1)
     slack = meaning.ulps(2 * cells.shape[-1] + 4, cells.dtype, np.abs(total))
     return Expected(total.astype(cells.dtype), slack=slack, zero_signs=False, free=free)
 

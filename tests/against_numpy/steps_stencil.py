@@ -107,8 +107,9 @@ class WeightedStencil(Stencil):
         total = scale = 0
         for which, weight in enumerate(args["weights"]):
             cells = neighbour(xs[0], args["offsets"], which, args["rules"]).astype(dtype).astype(wide)
-            factor = np.asarray(weight, dtype).astype(wide)
-            total, scale = total + cells * factor, scale + np.abs(cells) * np.abs(factor)
-        free = np.isfinite(total) & ~(scale <= np.finfo(dtype).max)
+            term = cells * np.asarray(weight, dtype).astype(wide)
+            size = meaning.size_of(term)
+            total, scale = total + term, scale + np.where(np.isfinite(size), size, 0)
+        free = ~(scale <= np.finfo(dtype).max)
         slack = meaning.ulps(12, dtype, scale)
         return Expected(np.asarray(total).astype(dtype), slack=slack, zero_signs=False, free=free)
