@@ -11,7 +11,9 @@ target_compile_options(
     INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
               $<$<BOOL:${ARRAS_WERROR}>:-Werror>
               # The result of a*b+c must not depend on which instructions a machine has.
-              -ffp-contract=off)
+              -ffp-contract=off
+              # A cell is read by its dtype, whatever type its memory was written with.
+              -fno-strict-aliasing)
 
 set(sanitize ${ARRAS_SANITIZE})
 if(ARRAS_FUZZ)

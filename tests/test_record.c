@@ -246,8 +246,8 @@ static void make_operands(void)
         CASE("%s", #expression);                                                                   \
         CHECK_EQ_INT(arras_array_rank(poison), -1);                                                \
         CHECK_EQ_INT(arras_array_dtype(poison), ARRAS_NO_DTYPE);                                   \
-        for (size_t p = 0; p < AR_COUNT(parts); p++)                                               \
-            CHECK_HAS(arras_array_error(poison), parts[p]);                                        \
+        for (size_t part = 0; part < AR_COUNT(parts); part++)                                            \
+            CHECK_HAS(arras_array_error(poison), parts[part]);                                     \
     } while (0)
 
 static void mistakes_of_shape_and_type(void)

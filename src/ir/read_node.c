@@ -264,12 +264,15 @@ static bool read_call(ar_reader *r, arras_array *out)
 
 static bool read_result(ar_reader *r, arras_array *out)
 {
-    ar_token       at = r->token;
+    ar_token       at;
     arras_array    call;
     arras_function f;
     const char    *name;
 
-    if (!ar_read_first(r, &call))
+    if (!ar_expect(r, "("))
+        return false;
+    at = r->token;
+    if (!ar_read_operand(r, &call))
         return false;
     if (call->kind != AR_CALL)
         return ar_fail_at(r, &at, ARRAS_EINVAL, "result takes a call");
