@@ -47,7 +47,7 @@ fuzz:
 
 format:
 	@tools/setup format
-	find src lang cmd examples bench tests tools -name '*.c' 2>/dev/null | xargs clang-format -i
+	tools/format
 
 clean:
 	rm -rf build

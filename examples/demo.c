@@ -1,7 +1,7 @@
 /* demo.c -- a sea with eddies: record a small array program, look at it, run it, see the picture.
  *
- * h is the height of the sea surface.  Water flows around highs and lows (geostrophic balance), so the
- * speed of the current is the length of the gradient of h. */
+ * h is the height of the sea surface.  Water flows around highs and lows (geostrophic balance), so
+ * the speed of the current is the length of the gradient of h. */
 #include <arras/arras.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ static double height[ROWS][COLS];
 /* A handful of eddies: bumps and dips of different size. */
 static void make_sea(void)
 {
-    static const double eddies[][4] = { /* row, column, radius, height in metres */
+    static const double eddies[][4] = {
+        /* row, column, radius, height in metres */
         { 14, 20, 6, 0.9 }, { 30, 34, 8, -0.8 }, { 16, 52, 7, 0.7 },
         { 34, 66, 6, 0.8 }, { 14, 80, 8, -0.9 }, { 38, 12, 5, -0.5 },
     };
@@ -34,12 +35,12 @@ static void make_sea(void)
 /* The program: nothing is computed here, only recorded. */
 static void record(arras_graph *g)
 {
-    const arras_dim   shape[] = { arras_size(g, "rows"), arras_size(g, "cols") };
-    const arras_edge  edges[] = { { ARRAS_EDGE_NEAREST, NULL }, { ARRAS_EDGE_WRAP, NULL } };
-    const int64_t     cross[] = { 0, 0, -1, 0, 1, 0, 0, -1, 0, 1 };
-    const double      soften[] = { 0.5, 0.125, 0.125, 0.125, 0.125 };
-    const int64_t     sides[] = { -1, 0, 1, 0, 0, -1, 0, 1 };
-    arras_array       h = arras_placeholder(g, "h", ARRAS_F64, 2, shape), near[4], smooth, speed;
+    const arras_dim  shape[] = { arras_size(g, "rows"), arras_size(g, "cols") };
+    const arras_edge edges[] = { { ARRAS_EDGE_NEAREST, NULL }, { ARRAS_EDGE_WRAP, NULL } };
+    const int64_t    cross[] = { 0, 0, -1, 0, 1, 0, 0, -1, 0, 1 };
+    const double     soften[] = { 0.5, 0.125, 0.125, 0.125, 0.125 };
+    const int64_t    sides[] = { -1, 0, 1, 0, 0, -1, 0, 1 };
+    arras_array      h = arras_placeholder(g, "h", ARRAS_F64, 2, shape), near[4], smooth, speed;
 
     smooth = arras_stencil(h, 5, cross, soften, edges);
     arras_neighbours(near, smooth, 4, sides, edges);
@@ -93,7 +94,8 @@ static int colour(double t)
     return ramp[at < 0 ? 0 : at > last ? last : at];
 }
 
-/* Two rows of cells to a line of text: the upper half block has one colour, its ground the other. */
+/* Two rows of cells to a line of text: the upper half block has one colour, its ground the other.
+ */
 static void show_field(const double *cells, double top)
 {
     int terminal = isatty(STDOUT_FILENO);

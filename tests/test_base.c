@@ -70,8 +70,8 @@ static const struct {
     const char *a, *b;
     int         edits;
 } words[] = {
-    { "sin", "sin", 0 },  { "sin", "sinh", 1 }, { "maximun", "maximum", 1 },
-    { "", "abc", 3 },     { "kitten", "sitting", 3 },
+    { "sin", "sin", 0 }, { "sin", "sinh", 1 },       { "maximun", "maximum", 1 },
+    { "", "abc", 3 },    { "kitten", "sitting", 3 },
 };
 
 static void words_have_a_distance(void)
@@ -88,7 +88,7 @@ static bool same_string(const void *item, const void *key) { return strcmp(item,
 /* Every hash is the same: the table must still tell items apart. */
 static void a_table_survives_collisions(void)
 {
-    static char names[200][8];
+    static char names[200][16];
     ar_table    table = { 0 };
 
     for (int i = 0; i < 200; i++) {

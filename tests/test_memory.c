@@ -1,18 +1,23 @@
-/* test_memory.c -- the n-th allocation fails, for every n: no crash, no leak, and a message or a result
- * that is right all the same. */
+/* test_memory.c -- the n-th allocation fails, for every n: no crash, no leak, and a message or a
+ * result that is right all the same. */
 #include "ir/ir.h"
 #include "test.h"
 
-#define SHAPE(...) (int)(sizeof((arras_dim[]){ __VA_ARGS__ }) / sizeof(arras_dim)), (const arras_dim[]){ __VA_ARGS__ }
+#define SHAPE(...)                                                                                 \
+    (int)(sizeof((arras_dim[]){ __VA_ARGS__ }) / sizeof(arras_dim)), (const arras_dim[])           \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 
 enum { N = 6, M = 4 };
 
-/* ---- Programs that use every kind of node ------------------------------------------------------------------- */
+/* ---- Programs that use every kind of node --------------------------------------------------- */
 
 static void record_elementwise(arras_graph *g)
 {
     arras_dim   n = arras_size(g, "n"), m = arras_dim_add(g, arras_size(g, "k"), 1);
-    arras_array x = arras_placeholder(g, "x", ARRAS_F64, SHAPE(n, m)), y = arras_sin(arras_add(x, arras_float(g, 2)));
+    arras_array x = arras_placeholder(g, "x", ARRAS_F64, SHAPE(n, m)),
+                y = arras_sin(arras_add(x, arras_float(g, 2)));
 
     arras_output(g, "y", arras_where(arras_less(x, y), y, arras_cast(x, ARRAS_F32)));
     arras_output(g, "s", arras_std(y, 1, (int[]){ 0 }, 1, true));
@@ -24,14 +29,17 @@ static void record_movement(arras_graph *g)
 {
     static const double cells[N][M] = { { 1, 2, 3, 4 }, { 5, 6, 7, 8 } };
     const int64_t       two[] = { 1, -2 };
-    arras_array x = arras_placeholder(g, "x", ARRAS_F64, SHAPE(N, M)), d = arras_copy(g, ARRAS_F64, SHAPE(N, M), NULL, cells);
+    arras_array         x = arras_placeholder(g, "x", ARRAS_F64, SHAPE(N, M)),
+                d = arras_copy(g, ARRAS_F64, SHAPE(N, M), NULL, cells);
     arras_array i = arras_copy(g, ARRAS_I64, SHAPE(2), NULL, two), parts[2], r;
 
     parts[0] = arras_roll(x, 2, (int64_t[]){ 1, 2 }, (int[]){ 0, 1 }), parts[1] = d;
     r = arras_concatenate(2, parts, 0);
     r = arras_permute(arras_stack(2, (arras_array[]){ r, r }, 1), 0, NULL);
     arras_output(g, "r", arras_reshape(r, SHAPE(-1, 2), 'F'));
-    arras_output(g, "gather", arras_index(x, 2, (arras_item[]){ arras_gather(i), arras_slice(3, ARRAS_NONE, -2) }));
+    arras_output(
+        g, "gather",
+        arras_index(x, 2, (arras_item[]){ arras_gather(i), arras_slice(3, ARRAS_NONE, -2) }));
     arras_output(g, "pad", arras_pad(x, (int64_t[]){ 1, 2, 3, 0 }, ARRAS_PAD_MEDIAN, NULL));
     arras_output(g, "tile", arras_tile(x, 1, (int64_t[]){ 3 }));
     arras_output(g, "product", arras_einsum("ij,kj->ik", 2, (arras_array[]){ x, d }));
@@ -40,27 +48,34 @@ static void record_movement(arras_graph *g)
 static void record_lambda(arras_graph *g)
 {
     arras_array x = arras_placeholder(g, "x", ARRAS_F64, SHAPE(N, M));
-    arras_edge  edges[] = { { ARRAS_EDGE_REFLECT, NULL }, { ARRAS_EDGE_CONSTANT, arras_expr_int(g, 7) } };
+    arras_edge  edges[] = { { ARRAS_EDGE_REFLECT, NULL },
+                            { ARRAS_EDGE_CONSTANT, arras_expr_int(g, 7) } };
     int64_t     starts[] = { 0, 1, 3 }, columns[] = { 0, 2, 1 };
     double      values[] = { 1, 2, 3 };
-    arras_expr  load = arras_expr_load(x, 2, (arras_expr[]){ arras_expr_index(g, 0), arras_expr_var(g, "k") }, edges);
+    arras_expr  load = arras_expr_load(
+         x, 2, (arras_expr[]){ arras_expr_index(g, 0), arras_expr_var(g, "k") }, edges);
 
     load = arras_expr_apply(ARRAS_OP_multiply, 2, (arras_expr[]){ load, load });
-    load = arras_expr_reduce(ARRAS_REDUCE_sum, "k", arras_expr_int(g, -2), arras_expr_index(g, 0), load);
+    load = arras_expr_reduce(ARRAS_REDUCE_sum, "k", arras_expr_int(g, -2), arras_expr_index(g, 0),
+                             load);
     arras_output(g, "sums", arras_lambda(g, SHAPE(N), load));
-    arras_output(g, "near", arras_stencil(x, 2, (int64_t[]){ -1, 0, 1, 3 }, (double[]){ 0.5, 2 }, edges));
-    arras_output(g, "sparse", arras_csr_matmul(arras_copy(g, ARRAS_F64, SHAPE(3), NULL, values),
-                                               arras_copy(g, ARRAS_I64, SHAPE(3), NULL, columns),
-                                               arras_copy(g, ARRAS_I64, SHAPE(3), NULL, starts), x));
+    arras_output(g, "near",
+                 arras_stencil(x, 2, (int64_t[]){ -1, 0, 1, 3 }, (double[]){ 0.5, 2 }, edges));
+    arras_output(g, "sparse",
+                 arras_csr_matmul(arras_copy(g, ARRAS_F64, SHAPE(3), NULL, values),
+                                  arras_copy(g, ARRAS_I64, SHAPE(3), NULL, columns),
+                                  arras_copy(g, ARRAS_I64, SHAPE(3), NULL, starts), x));
 }
 
 static void record_calls(arras_graph *g)
 {
-    arras_dim      n = arras_size(g, "n");
-    arras_array    p = arras_param(g, "p", ARRAS_F64, SHAPE(n, M)), x = arras_placeholder(g, "x", ARRAS_F64, SHAPE(N, M));
+    arras_dim   n = arras_size(g, "n");
+    arras_array p = arras_param(g, "p", ARRAS_F64, SHAPE(n, M)),
+                x = arras_placeholder(g, "x", ARRAS_F64, SHAPE(N, M));
     arras_array    results[] = { arras_multiply(p, p), arras_sum(p, 1, (int[]){ 0 }, false) };
-    arras_function f = arras_function_new(g, "f", 1, &p, 2, (const char *[]){ "square", "total" }, results);
-    arras_array    once = arras_call(f, "square", 1, &x);
+    arras_function f =
+        arras_function_new(g, "f", 1, &p, 2, (const char *[]){ "square", "total" }, results);
+    arras_array once = arras_call(f, "square", 1, &x);
 
     arras_output(g, "twice", arras_call(f, "square", 1, &once));
     arras_output(g, "total", arras_call(f, "total", 1, &once));
@@ -78,14 +93,12 @@ static const struct {
     void (*record)(arras_graph *);
     arras_status status; /* when nothing fails */
 } programs[] = {
-    { "elementwise", record_elementwise, ARRAS_OK },
-    { "movement", record_movement, ARRAS_OK },
-    { "lambda", record_lambda, ARRAS_OK },
-    { "calls", record_calls, ARRAS_OK },
+    { "elementwise", record_elementwise, ARRAS_OK }, { "movement", record_movement, ARRAS_OK },
+    { "lambda", record_lambda, ARRAS_OK },           { "calls", record_calls, ARRAS_OK },
     { "mistake", record_mistake, ARRAS_ESHAPE },
 };
 
-/* ---- All that can be done with a program --------------------------------------------------------------------- */
+/* ---- All that can be done with a program ---------------------------------------------------- */
 
 static arras_status evaluate(const arras_graph *g, double *sum)
 {
@@ -169,7 +182,4 @@ static void every_allocation_may_fail(void)
     }
 }
 
-TEST_MAIN
-{
-    RUN(every_allocation_may_fail);
-}
+TEST_MAIN { RUN(every_allocation_may_fail); }

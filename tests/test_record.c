@@ -1,4 +1,5 @@
-/* test_record.c -- recording: shapes and types inferred, sharing, poison and its messages, limits. */
+/* test_record.c -- recording: shapes and types inferred, sharing, poison and its messages, limits.
+ */
 #include "ir/ir.h"
 #include "test.h"
 
@@ -11,7 +12,11 @@ static arras_array input(const char *name, arras_dtype dtype, int rank, const ar
     return arras_placeholder(g, name, dtype, rank, shape);
 }
 
-#define SHAPE(...) (int)(sizeof((arras_dim[]){ __VA_ARGS__ }) / sizeof(arras_dim)), (const arras_dim[]){ __VA_ARGS__ }
+#define SHAPE(...)                                                                                 \
+    (int)(sizeof((arras_dim[]){ __VA_ARGS__ }) / sizeof(arras_dim)), (const arras_dim[])           \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 
 /* "f64[n, 4]", or the message of poison */
 static const char *typed(arras_array x)
@@ -35,7 +40,7 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- Shapes and types -------------------------------------------------------------------------------------- */
+/* ---- Shapes and types ----------------------------------------------------------------------- */
 
 static void shapes_are_inferred(void)
 {
@@ -47,7 +52,8 @@ static void shapes_are_inferred(void)
 
     CHECK_STR(typed(arras_add(x, y)), "f64[n, 4]");
     CHECK_STR(typed(arras_add(x, arras_float(g, 2))), "f32[n, 4]");
-    CHECK_STR(typed(arras_add(arras_multiply(arras_int(g, 2), arras_float(g, 3.5)), x)), "f32[n, 4]");
+    CHECK_STR(typed(arras_add(arras_multiply(arras_int(g, 2), arras_float(g, 3.5)), x)),
+              "f32[n, 4]");
     CHECK_STR(typed(arras_sum(x, 1, &axis0, false)), "f32[4]");
     CHECK_STR(typed(arras_sum(z, 1, &last, true)), "i64[2, 3, 4, 1]");
     CHECK_STR(typed(arras_mean(z, 0, NULL, false)), "f64[]");
@@ -58,17 +64,23 @@ static void shapes_are_inferred(void)
     CHECK_STR(typed(arras_reshape(x, SHAPE(2, n, -1), 'F')), "f32[2, n, 2]");
     CHECK_STR(typed(arras_einsum("nk,k->n", 2, (arras_array[]){ x, y })), "f64[n]");
     CHECK_STR(typed(arras_matmul(x, y)), "f64[n]");
-    CHECK_STR(typed(arras_index(x, 2, (arras_item[]){ arras_slice(1, -1, 1), arras_at(-1) })), "f32[n - 2]");
-    CHECK_STR(typed(arras_index(z, 3, (arras_item[]){ arras_gather(i), arras_all_of_axis(), arras_gather(i) })),
+    CHECK_STR(typed(arras_index(x, 2, (arras_item[]){ arras_slice(1, -1, 1), arras_at(-1) })),
+              "f32[n - 2]");
+    CHECK_STR(typed(arras_index(
+                  z, 3, (arras_item[]){ arras_gather(i), arras_all_of_axis(), arras_gather(i) })),
               "i8[2, 1, 3, 5]"); /* side by side they are not: the new axes come first */
-    CHECK_STR(typed(arras_index(z, 3, (arras_item[]){ arras_at(0), arras_all_of_axis(), arras_gather(i) })),
+    CHECK_STR(typed(arras_index(
+                  z, 3, (arras_item[]){ arras_at(0), arras_all_of_axis(), arras_gather(i) })),
               "i8[2, 1, 3, 5]"); /* a number beside an index array counts as one */
-    CHECK_STR(typed(arras_index(z, 3, (arras_item[]){ arras_all_of_axis(), arras_gather(i), arras_gather(i) })),
+    CHECK_STR(typed(arras_index(
+                  z, 3, (arras_item[]){ arras_all_of_axis(), arras_gather(i), arras_gather(i) })),
               "i8[2, 2, 1, 5]");
-    CHECK_STR(typed(arras_index(y, 3, (arras_item[]){ arras_newaxis(), arras_ellipsis(), arras_newaxis() })),
+    CHECK_STR(typed(arras_index(
+                  y, 3, (arras_item[]){ arras_newaxis(), arras_ellipsis(), arras_newaxis() })),
               "f64[1, 4, 1]");
     CHECK_STR(typed(arras_tile(x, 2, (int64_t[]){ 2, 3 })), "f32[2*n, 12]");
-    CHECK_STR(typed(arras_stencil(x, 2, (int64_t[]){ -1, 0, 2, 1 }, (double[]){ 1, 1 }, NULL)), "f32[n - 3, 3]");
+    CHECK_STR(typed(arras_stencil(x, 2, (int64_t[]){ -1, 0, 2, 1 }, (double[]){ 1, 1 }, NULL)),
+              "f32[n - 3, 3]");
 }
 
 static void ranks_go_up_to_32(void)
@@ -89,7 +101,7 @@ static void ranks_go_up_to_32(void)
     CHECK_HAS(typed(arras_outer(x, x)), "f64[2, 2]");
 }
 
-/* ---- Sharing ----------------------------------------------------------------------------------------------- */
+/* ---- Sharing -------------------------------------------------------------------------------- */
 
 static void equal_structures_are_one_node(void)
 {
@@ -102,10 +114,14 @@ static void equal_structures_are_one_node(void)
     CHECK(arras_add(x, arras_float(g, 1)) != arras_add(x, arras_int(g, 1)));
     CHECK(arras_float(g, 0.0) != arras_float(g, -0.0));
     CHECK(arras_float(g, NAN) == arras_float(g, -NAN));
-    CHECK(arras_copy(g, ARRAS_F64, 1, &four, NULL, cells) == arras_copy(g, ARRAS_F64, 1, &four, &back, reversed + 3));
-    CHECK(arras_copy(g, ARRAS_F64, 1, &four, NULL, cells) != arras_copy(g, ARRAS_F64, 1, &four, NULL, reversed));
-    CHECK(arras_borrow(g, ARRAS_F64, 1, &four, NULL, cells) == arras_borrow(g, ARRAS_F64, 1, &four, NULL, cells));
-    CHECK(arras_roll(x, 1, (int64_t[]){ -1 }, (int[]){ 0 }) == arras_roll(x, 1, (int64_t[]){ 5 }, (int[]){ -1 }));
+    CHECK(arras_copy(g, ARRAS_F64, 1, &four, NULL, cells) ==
+          arras_copy(g, ARRAS_F64, 1, &four, &back, reversed + 3));
+    CHECK(arras_copy(g, ARRAS_F64, 1, &four, NULL, cells) !=
+          arras_copy(g, ARRAS_F64, 1, &four, NULL, reversed));
+    CHECK(arras_borrow(g, ARRAS_F64, 1, &four, NULL, cells) ==
+          arras_borrow(g, ARRAS_F64, 1, &four, NULL, cells));
+    CHECK(arras_roll(x, 1, (int64_t[]){ -1 }, (int[]){ 0 }) ==
+          arras_roll(x, 1, (int64_t[]){ 5 }, (int[]){ -1 }));
     CHECK(arras_einsum("ij,jk", 2, (arras_array[]){ arras_outer(x, y), arras_outer(y, x) }) ==
           arras_einsum("ab,bc->ac", 2, (arras_array[]){ arras_outer(x, y), arras_outer(y, x) }));
     CHECK(arras_index(x, 1, (arras_item[]){ arras_slice(0, 99, 1) }) ==
@@ -152,7 +168,8 @@ static arras_array lambda_diamond(arras_graph *in, bool other_order)
     e = arras_expr_load(x, 2, (arras_expr[]){ i, k }, NULL);
     for (int level = 0; level < 100; level++)
         e = arras_expr_apply(ARRAS_OP_add, 2, (arras_expr[]){ e, e });
-    e = arras_expr_reduce(ARRAS_REDUCE_sum, "k", arras_expr_int(in, 0), arras_expr_size(in, shape[1]), e);
+    e = arras_expr_reduce(ARRAS_REDUCE_sum, "k", arras_expr_int(in, 0),
+                          arras_expr_size(in, shape[1]), e);
     return arras_lambda(in, 1, shape, e);
 }
 
@@ -168,7 +185,8 @@ static void equality_crosses_graphs(void)
     {
         arras_array x = arras_find_input(g, "x"), y = lambda_diamond(other, true);
 
-        CHECK(arras_array_equal(arras_sum(x, 0, NULL, false), arras_sum(arras_find_input(other, "x"), 0, NULL, false)));
+        CHECK(arras_array_equal(arras_sum(x, 0, NULL, false),
+                                arras_sum(arras_find_input(other, "x"), 0, NULL, false)));
         CHECK_STR(arras_array_error(y), NULL);
         CHECK(!arras_array_equal(x, y));
     }
@@ -224,7 +242,7 @@ static void ten_thousand_nodes_record_quickly(void)
     CHECK(time_to_record(record_stencils) < 1);
 }
 
-/* ---- Poison ------------------------------------------------------------------------------------------------ */
+/* ---- Poison --------------------------------------------------------------------------------- */
 
 static arras_array a, b, c, whole, mask, sym;
 
@@ -246,7 +264,7 @@ static void make_operands(void)
         CASE("%s", #expression);                                                                   \
         CHECK_EQ_INT(arras_array_rank(poison), -1);                                                \
         CHECK_EQ_INT(arras_array_dtype(poison), ARRAS_NO_DTYPE);                                   \
-        for (size_t part = 0; part < AR_COUNT(parts); part++)                                            \
+        for (size_t part = 0; part < AR_COUNT(parts); part++)                                      \
             CHECK_HAS(arras_array_error(poison), parts[part]);                                     \
     } while (0)
 
@@ -265,8 +283,10 @@ static void mistakes_of_shape_and_type(void)
     POISON(arras_sum(a, 1, (int[]){ 2 }, false), "sum: axis 2 is not in -2..1");
     POISON(arras_sum(a, 2, (int[]){ 1, -1 }, false), "axis 1 is given twice");
     POISON(arras_max(input("none", ARRAS_F64, SHAPE(3, 0)), 0, NULL, false), "max over no cells");
-    POISON(arras_reduce(ARRAS_REDUCE_sum, whole, 0, NULL, false, arras_float(g, 0.5)), "initial value does not fit i64");
-    POISON(arras_reduce(ARRAS_REDUCE_argmin, whole, 0, NULL, false, arras_int(g, 0)), "no initial value");
+    POISON(arras_reduce(ARRAS_REDUCE_sum, whole, 0, NULL, false, arras_float(g, 0.5)),
+           "initial value does not fit i64");
+    POISON(arras_reduce(ARRAS_REDUCE_argmin, whole, 0, NULL, false, arras_int(g, 0)),
+           "no initial value");
     POISON(arras_reduce(99, a, 0, NULL, false, NULL), "no reduction number 99");
     POISON(arras_apply(-1, 1, &a), "no operation number -1");
     POISON(arras_apply(ARRAS_OP_add, 1, &a), "add takes 2 operands, not 1");
@@ -279,7 +299,8 @@ static void mistakes_of_shape_and_type(void)
 static void mistakes_of_movement(void)
 {
     make_operands();
-    POISON(arras_stack(2, (arras_array[]){ a, b }, 0), "stack: part 1", "a: f64[3, 4]", "b: f64[3, 5]");
+    POISON(arras_stack(2, (arras_array[]){ a, b }, 0), "stack: part 1", "a: f64[3, 4]",
+           "b: f64[3, 5]");
     POISON(arras_stack(2, (arras_array[]){ a, a }, 3), "axis 3");
     POISON(arras_concatenate(2, (arras_array[]){ a, b }, 0), "concatenate: part 1");
     POISON(arras_stack(0, NULL, 0), "no arrays");
@@ -296,14 +317,17 @@ static void mistakes_of_movement(void)
     POISON(arras_expand_dims(a, 1, (int[]){ 5 }), "does not exist");
     POISON(arras_flip(a, 1, (int[]){ 2 }), "flip: axis 2");
     POISON(arras_repeat(a, -1, 0), "negative");
-    POISON(arras_index(a, 1, (arras_item[]){ arras_at(3) }), "number 3 is out of bounds for axis 0 of length 3");
+    POISON(arras_index(a, 1, (arras_item[]){ arras_at(3) }),
+           "number 3 is out of bounds for axis 0 of length 3");
     POISON(arras_index(a, 1, (arras_item[]){ arras_at(-4) }), "number -4");
     POISON(arras_index(a, 1, (arras_item[]){ arras_slice(0, 2, 0) }), "step", "is 0");
-    POISON(arras_index(a, 3, (arras_item[]){ arras_at(0), arras_at(0), arras_at(0) }), "3 indices", "rank 2");
+    POISON(arras_index(a, 3, (arras_item[]){ arras_at(0), arras_at(0), arras_at(0) }), "3 indices",
+           "rank 2");
     POISON(arras_index(a, 2, (arras_item[]){ arras_ellipsis(), arras_ellipsis() }), "2 ellipses");
     POISON(arras_index(a, 1, (arras_item[]){ arras_gather(mask) }), "bool", "where");
     POISON(arras_index(a, 1, (arras_item[]){ arras_gather(a) }), "must be an integer");
-    POISON(arras_index(sym, 1, (arras_item[]){ arras_slice(ARRAS_NONE, ARRAS_NONE, 2) }), "not affine");
+    POISON(arras_index(sym, 1, (arras_item[]){ arras_slice(ARRAS_NONE, ARRAS_NONE, 2) }),
+           "not affine");
     POISON(arras_pad(a, (int64_t[]){ -1, 0, 0, 0 }, ARRAS_PAD_EDGE, NULL), "-1");
     POISON(arras_pad(a, (int64_t[]){ 1, 0, 0, 0 }, (arras_pad_mode)77, NULL), "no such mode");
     POISON(arras_arange(g, 0, 5, 0), "step is 0");
@@ -338,16 +362,27 @@ static void mistakes_of_lambdas(void)
     load = arras_expr_load(a, 2, (arras_expr[]){ i, j }, NULL);
     POISON(arras_lambda(g, SHAPE(3), load), "index 1 is used, but the result has rank 1");
     POISON(arras_lambda(g, SHAPE(3), k), "variable 'k'");
-    POISON(arras_lambda(g, SHAPE(3), arras_expr_load(a, 1, &i, NULL)), "1 indices for a: f64[3, 4]");
-    POISON(arras_lambda(g, SHAPE(3), arras_expr_load(c, 1, &load, NULL)), "an index must be an integer");
-    POISON(arras_lambda(g, SHAPE(3), arras_expr_load(c, 1, &i, &(arras_edge){ ARRAS_EDGE_CONSTANT, i })), "must be a number");
-    POISON(arras_lambda(g, SHAPE(3), arras_expr_load(c, 1, &i, &(arras_edge){ (arras_edge_rule)9, NULL })), "edge rule number 9");
+    POISON(arras_lambda(g, SHAPE(3), arras_expr_load(a, 1, &i, NULL)),
+           "1 indices for a: f64[3, 4]");
+    POISON(arras_lambda(g, SHAPE(3), arras_expr_load(c, 1, &load, NULL)),
+           "an index must be an integer");
+    POISON(arras_lambda(g, SHAPE(3),
+                        arras_expr_load(c, 1, &i, &(arras_edge){ ARRAS_EDGE_CONSTANT, i })),
+           "must be a number");
+    POISON(arras_lambda(g, SHAPE(3),
+                        arras_expr_load(c, 1, &i, &(arras_edge){ (arras_edge_rule)9, NULL })),
+           "edge rule number 9");
     POISON(arras_lambda(g, SHAPE(3), NULL), "NULL");
     POISON(arras_lambda(g, SHAPE(-2), i), "negative length -2");
-    POISON(arras_lambda(g, SHAPE(3), arras_expr_reduce(ARRAS_REDUCE_sum, "k", i, arras_expr_float(g, 2), k)), "bound");
+    POISON(arras_lambda(g, SHAPE(3),
+                        arras_expr_reduce(ARRAS_REDUCE_sum, "k", i, arras_expr_float(g, 2), k)),
+           "bound");
     POISON(arras_lambda(g, SHAPE(3), arras_expr_reduce(ARRAS_REDUCE_sum, "2", i, i, i)), "no name");
-    POISON(arras_lambda(g, SHAPE(3), arras_expr_apply(ARRAS_OP_bitwise_and, 2, (arras_expr[]){ load, i })), "bitwise_and");
-    POISON(arras_lambda(g, SHAPE(3), arras_expr_load(arras_add(a, b), 1, &i, NULL)), "add: axis"); /* poison spreads */
+    POISON(arras_lambda(g, SHAPE(3),
+                        arras_expr_apply(ARRAS_OP_bitwise_and, 2, (arras_expr[]){ load, i })),
+           "bitwise_and");
+    POISON(arras_lambda(g, SHAPE(3), arras_expr_load(arras_add(a, b), 1, &i, NULL)),
+           "add: axis"); /* poison spreads */
     POISON(arras_stencil(a, 0, NULL, NULL, NULL), "at least one offset");
     for (int depth = 0; depth < 2000; depth++)
         load = arras_expr_apply(ARRAS_OP_negative, 1, &load);
@@ -356,10 +391,10 @@ static void mistakes_of_lambdas(void)
 
 static void mistakes_of_names(void)
 {
-    arras_array  x = input("x", ARRAS_F64, SHAPE(3)), p = arras_param(g, "p", ARRAS_F64, SHAPE(3));
-    arras_array  y = arras_add(p, p), outside = arras_add(p, x);
-    const char  *result = "y";
-    arras_error  err;
+    arras_array x = input("x", ARRAS_F64, SHAPE(3)), p = arras_param(g, "p", ARRAS_F64, SHAPE(3));
+    arras_array y = arras_add(p, p), outside = arras_add(p, x);
+    const char *result = "y";
+    arras_error err;
 
     arras_size(g, "n");
     POISON(input("x", ARRAS_F64, SHAPE(3)), "input 'x'", "already used by an input");
@@ -370,13 +405,19 @@ static void mistakes_of_names(void)
     POISON(arras_output(g, "1", x), "output '1'");
     CHECK(arras_output(g, "y", x) == x);
     POISON(arras_output(g, "y", x), "output 'y' exists already");
-    POISON(arras_call(arras_function_new(g, "f", 1, &p, 1, &result, &outside), "y", 1, &x), "reads the input 'x'");
-    POISON(arras_call(arras_function_new(g, "f", 0, NULL, 1, &result, &y), "y", 0, NULL), "parameter 'p' of another");
-    POISON(arras_call(arras_function_new(g, "f", 1, &x, 1, &result, &x), "y", 1, &x), "arras_param");
-    POISON(arras_call(arras_function_new(g, "f", 1, &p, 1, &result, &y), "z", 1, &x), "no result 'z'");
+    POISON(arras_call(arras_function_new(g, "f", 1, &p, 1, &result, &outside), "y", 1, &x),
+           "reads the input 'x'");
+    POISON(arras_call(arras_function_new(g, "f", 0, NULL, 1, &result, &y), "y", 0, NULL),
+           "parameter 'p' of another");
+    POISON(arras_call(arras_function_new(g, "f", 1, &x, 1, &result, &x), "y", 1, &x),
+           "arras_param");
+    POISON(arras_call(arras_function_new(g, "f", 1, &p, 1, &result, &y), "z", 1, &x),
+           "no result 'z'");
     POISON(arras_call(ar_function_find(g, "f"), "y", 0, NULL), "0 arguments for 1");
-    POISON(arras_call(ar_function_find(g, "f"), "y", 1, (arras_array[]){ arras_outer(x, x) }), "the argument is f64[3, 3]");
-    POISON(arras_call(arras_function_new(g, "f", 1, &p, 1, &result, &y), "y", 1, &x), "defined twice");
+    POISON(arras_call(ar_function_find(g, "f"), "y", 1, (arras_array[]){ arras_outer(x, x) }),
+           "the argument is f64[3, 3]");
+    POISON(arras_call(arras_function_new(g, "f", 1, &p, 1, &result, &y), "y", 1, &x),
+           "defined twice");
     CHECK_STR(typed(arras_call(ar_function_find(g, "f"), "y", 1, &x)), "f64[3]");
     CHECK_EQ_INT(arras_check(g, &err), ARRAS_ENAME);
     CHECK_HAS(err.text, "output '1'");
@@ -453,7 +494,8 @@ static void nothing_is_survived(void)
     CHECK(arras_expr_error(arras_expr_apply(0, 2, NULL)) != NULL);
     CHECK(arras_expr_error(arras_expr_load(NULL, 0, NULL, NULL)) != NULL);
     CHECK(arras_expr_error(arras_expr_index(NULL, 0)) != NULL);
-    CHECK(arras_check(NULL, NULL) != ARRAS_OK && arras_evaluate(NULL, NULL, 0, NULL, NULL) != ARRAS_OK);
+    CHECK(arras_check(NULL, NULL) != ARRAS_OK &&
+          arras_evaluate(NULL, NULL, 0, NULL, NULL) != ARRAS_OK);
     arras_graph_free(NULL);
     arras_results_free(NULL);
     arras_text_free(NULL);

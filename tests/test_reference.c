@@ -2,7 +2,7 @@
  * values, boundary cases, errors that only a run can find. */
 #include "evaluate.h"
 
-/* ---- Leaves and cells on their own ----------------------------------------------------------- */
+/* ---- Leaves and cells on their own ---------------------------------------------------------- */
 
 static void leaves(void)
 {
@@ -52,7 +52,7 @@ static void odd_bools(void)
     end();
 }
 
-/* ---- Reductions ------------------------------------------------------------------------------ */
+/* ---- Reductions ----------------------------------------------------------------------------- */
 
 static void reductions(void)
 {
@@ -187,7 +187,7 @@ static void sparse_products(void)
           "row_starts[1] is 18446744073709549568");
 }
 
-/* ---- Movement -------------------------------------------------------------------------------- */
+/* ---- Movement ------------------------------------------------------------------------------- */
 
 static void joins(void)
 {
@@ -293,7 +293,7 @@ static void gathers(void)
           "EINDEX"); /* though nothing would be read */
 }
 
-/* ---- Shapes at their limits ------------------------------------------------------------------ */
+/* ---- Shapes at their limits ----------------------------------------------------------------- */
 
 static void rank_32(void)
 {

@@ -2,7 +2,7 @@
  * calls, and memory that runs out. */
 #include "evaluate.h"
 
-/* ---- Bindings -------------------------------------------------------------------------------- */
+/* ---- Bindings ------------------------------------------------------------------------------- */
 
 static void strides(void)
 {
@@ -176,7 +176,7 @@ static void unused_inputs(void)
           "ESHAPE: input u");
 }
 
-/* ---- Outputs --------------------------------------------------------------------------------- */
+/* ---- Outputs -------------------------------------------------------------------------------- */
 
 static void outputs(void)
 {
@@ -221,7 +221,7 @@ static void absurd_sizes(void)
           "ENOMEM: out of memory: no 9007199254740992 bytes to be had for");
 }
 
-/* ---- Functions ------------------------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------ */
 
 /* both(v: f64[n]) gives total: sum(v) and twice: v + v; n is the function's own. */
 static arras_function make_function(void)
@@ -304,7 +304,7 @@ static void failing_calls(void)
     end();
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 static arras_array some_lambda(arras_array x)
 {

@@ -30,14 +30,19 @@ static void equal_forms_are_one_dim(void)
     CHECK_EQ_INT(arras_dim_sub(g, arras_dim_add(g, n, 5), n), 5);
     CHECK_STR(printed(arras_dim_sub(g, 3, n)), "-n + 3");
     CHECK_EQ_INT(arras_dim_add(g, 3, 4), 7);
-    CHECK(!arras_dim_is_symbolic(7) && !arras_dim_is_symbolic(-1) && !arras_dim_is_symbolic(ARRAS_NONE));
+    CHECK(!arras_dim_is_symbolic(7) && !arras_dim_is_symbolic(-1) &&
+          !arras_dim_is_symbolic(ARRAS_NONE));
 }
 
 static void wrong_sizes_are_poison(void)
 {
     arras_dim n = arras_size(g, "n"), wrong[] = {
-        arras_dim_mul(g, n, n), arras_size(g, "2n"), arras_size(g, ""), arras_size(g, NULL),
-        arras_dim_mul(g, arras_dim_mul(g, n, INT64_MAX / 2), 3), arras_dim_add(g, INT64_MAX - 1, 1),
+        arras_dim_mul(g, n, n),
+        arras_size(g, "2n"),
+        arras_size(g, ""),
+        arras_size(g, NULL),
+        arras_dim_mul(g, arras_dim_mul(g, n, INT64_MAX / 2), 3),
+        arras_dim_add(g, INT64_MAX - 1, 1),
         arras_dim_add(g, arras_dim_mul(g, n, n), 1), /* poison stays poison */
     };
 
@@ -49,7 +54,7 @@ static void wrong_sizes_are_poison(void)
     CHECK_HAS(ar_dim_error(g, INT64_MIN + 100000), "another graph");
 }
 
-/* ---- Solving --------------------------------------------------------------------------------------------- */
+/* ---- Solving -------------------------------------------------------------------------------- */
 
 typedef struct {
     int64_t n, m, k, value; /* n*N + m*M + k is value */
@@ -57,8 +62,8 @@ typedef struct {
 static const struct {
     const char *why;
     fact        facts[4];
-    int64_t     n, m;     /* -1: not determined */
-    const char *error;    /* part of the message, or NULL */
+    int64_t     n, m;  /* -1: not determined */
+    const char *error; /* part of the message, or NULL */
 } systems[] = {
     { "each by itself", { { 1, 0, 0, 5 }, { 0, 1, 0, 7 } }, 5, 7, NULL },
     { "affine", { { 2, 0, 1, 11 } }, 5, -1, NULL },
@@ -69,17 +74,26 @@ static const struct {
     { "agreeing twice", { { 1, 0, 0, 5 }, { 1, 0, 1, 6 } }, 5, -1, NULL },
     { "zero is a size", { { 1, 0, 0, 0 } }, 0, -1, NULL },
     { "not determined", { { 1, 1, 0, 7 } }, -1, -1, NULL },
-    { "conflict", { { 1, 0, 0, 5 }, { 1, 0, 0, 6 } }, 0, 0, "axis 0 of b is 6, but the program says n: n is 5 by axis 0 of a" },
+    { "conflict",
+      { { 1, 0, 0, 5 }, { 1, 0, 0, 6 } },
+      0,
+      0,
+      "axis 0 of b is 6, but the program says n: n is 5 by axis 0 of a" },
     { "not whole", { { 2, 0, 0, 5 } }, 0, 0, "no whole number" },
     { "negative", { { 1, 0, 3, 2 } }, 0, 0, "no size >= 0" },
     { "parallel lines", { { 1, 1, 0, 7 }, { 1, 1, 0, 8 } }, 0, 0, "contradict" },
-    { "number against number", { { 0, 0, 3, 4 } }, 0, 0, "axis 0 of a is 4, but the program says 3" },
+    { "number against number",
+      { { 0, 0, 3, 4 } },
+      0,
+      0,
+      "axis 0 of a is 4, but the program says 3" },
     { "overdetermined, wrong", { { 1, 1, 0, 7 }, { 1, -1, 0, 1 }, { 2, 1, 0, 12 } }, 0, 0, "n" },
 };
 
 static arras_dim form(const fact *f)
 {
-    arras_dim n = arras_dim_mul(g, arras_size(g, "n"), f->n), m = arras_dim_mul(g, arras_size(g, "m"), f->m);
+    arras_dim n = arras_dim_mul(g, arras_size(g, "n"), f->n),
+              m = arras_dim_mul(g, arras_size(g, "m"), f->m);
 
     return arras_dim_add(g, arras_dim_add(g, n, m), f->k);
 }
@@ -97,9 +111,10 @@ static void systems_are_solved(void)
         arras_status status;
 
         CASE("%s", systems[i].why);
-        for (; count < 4 && (count == 0 || systems[i].facts[count].n || systems[i].facts[count].m); count++)
-            facts[count] = (ar_size_fact){ form(&systems[i].facts[count]), systems[i].facts[count].value,
-                                           names[count], 0 };
+        for (; count < 4 && (count == 0 || systems[i].facts[count].n || systems[i].facts[count].m);
+             count++)
+            facts[count] = (ar_size_fact){ form(&systems[i].facts[count]),
+                                           systems[i].facts[count].value, names[count], 0 };
         status = ar_sizes_solve(sizes, g, count, facts, &err);
         if (systems[i].error) {
             CHECK_EQ_INT(status, ARRAS_ESIZE);
@@ -117,7 +132,8 @@ static void values_are_checked(void)
     arras_dim   n = arras_size(g, "n"), m = arras_size(g, "m");
     arras_error err;
 
-    CHECK_EQ_INT(ar_dim_value(&value, g, arras_dim_sub(g, arras_dim_mul(g, n, 2), 1), sizes, &err), ARRAS_OK);
+    CHECK_EQ_INT(ar_dim_value(&value, g, arras_dim_sub(g, arras_dim_mul(g, n, 2), 1), sizes, &err),
+                 ARRAS_OK);
     CHECK_EQ_INT(value, 7);
     CHECK_EQ_INT(ar_dim_value(&value, g, arras_dim_sub(g, n, 5), sizes, &err), ARRAS_ESIZE);
     CHECK_STR(err.text, "size n - 5 is negative: -1");

@@ -1,4 +1,5 @@
-/* test_text.c -- programs as text: what is printed is read back to the same program, whatever it holds. */
+/* test_text.c -- programs as text: what is printed is read back to the same program, whatever it
+ * holds. */
 #include "ir/ir.h"
 #include "test.h"
 #include "text_programs.h"
@@ -71,7 +72,7 @@ static arras_expr whole_number(int64_t value)
     return ar_expr_literal(g, ARRAS_I64, (ar_value){ .bits = { value, 0 } });
 }
 
-/* ---- Programs of every kind ---------------------------------------------------------------------------- */
+/* ---- Programs of every kind ----------------------------------------------------------------- */
 
 static void programs_are_printed_as_they_were_read(void)
 {
@@ -200,7 +201,7 @@ static void every_reduction(void)
     }
 }
 
-/* ---- What is printed, and in which order --------------------------------------------------------------- */
+/* ---- What is printed, and in which order ---------------------------------------------------- */
 
 static void record_example(arras_dim n)
 {
@@ -321,7 +322,7 @@ static void loose_texts_are_read(void)
     end();
 }
 
-/* ---- Data ---------------------------------------------------------------------------------------------- */
+/* ---- Data ----------------------------------------------------------------------------------- */
 
 /* Columns of a matrix, last first: read back as cells of their own. */
 static void strided_data_is_printed_in_c_order(void)
@@ -364,7 +365,7 @@ static void every_type_keeps_its_bits(void)
     }
 }
 
-/* ---- Numbers ------------------------------------------------------------------------------------------- */
+/* ---- Numbers -------------------------------------------------------------------------------- */
 
 static void check_number(arras_dtype dtype, const void *cell, const char *want)
 {
@@ -439,7 +440,8 @@ static void random_numbers_keep_their_bits(void)
 /* Where a number is written 2,5 the text form says 2.5 all the same. */
 static void locales_have_no_say(void)
 {
-    static const char *const names[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "ps_AF.UTF-8", "ps_AF" };
+    static const char *const names[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "ps_AF.UTF-8",
+                                         "ps_AF" };
     char                     shown[32] = "";
 
     for (size_t i = 0; i < AR_COUNT(names); i++)
@@ -455,7 +457,7 @@ static void locales_have_no_say(void)
     check_random_constants(ARRAS_F64, 100);
 }
 
-/* ---- Large and deep ------------------------------------------------------------------------------------ */
+/* ---- Large and deep ------------------------------------------------------------------------- */
 
 static void deep_programs_need_no_stack(void)
 {
@@ -507,7 +509,7 @@ static void expressions_may_be_as_deep_as_they_can(void)
     end();
 }
 
-/* ---- Out of memory ------------------------------------------------------------------------------------- */
+/* ---- Out of memory -------------------------------------------------------------------------- */
 
 typedef arras_status writer(ar_text *out, const arras_graph *of, arras_error *err);
 
@@ -516,7 +518,8 @@ static arras_status print_full(ar_text *out, const arras_graph *of, arras_error 
     return ar_print(out, of, false, err);
 }
 
-/* Reads and writes with the n-th allocation and all after it failing; true once there was enough. */
+/* Reads and writes with the n-th allocation and all after it failing; true once there was enough.
+ */
 static bool survives(const char *text, writer *write, int64_t n)
 {
     arras_graph *read = NULL;

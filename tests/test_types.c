@@ -1,5 +1,5 @@
-/* test_types.c -- promotion against tables printed by NumPy 2 (promote_types, result_type), signatures of
- * operations, casts. */
+/* test_types.c -- promotion against tables printed by NumPy 2 (promote_types, result_type),
+ * signatures of operations, casts. */
 #include "ir/ir.h"
 #include "test.h"
 
@@ -17,8 +17,10 @@ static const char *const promoted[TYPES][TYPES] = {
     { "u64", "f64", "f64", "f64", "f64", "u64", "u64", "u64", "u64", "f64", "f64", "c128", "c128" },
     { "f32", "f32", "f32", "f64", "f64", "f32", "f32", "f64", "f64", "f32", "f64", "c64", "c128" },
     { "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "c128", "c128" },
-    { "c64", "c64", "c64", "c128", "c128", "c64", "c64", "c128", "c128", "c64", "c128", "c64", "c128" },
-    { "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128" },
+    { "c64", "c64", "c64", "c128", "c128", "c64", "c64", "c128", "c128", "c64", "c128", "c64",
+      "c128" },
+    { "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128",
+      "c128", "c128" },
 };
 
 static arras_dtype type_number(int i) { return (arras_dtype)(ARRAS_BOOL + i); }
@@ -28,7 +30,8 @@ static void promotes_as_numpy(void)
     for (int a = 0; a < TYPES; a++)
         for (int b = 0; b < TYPES; b++) {
             CASE("%s with %s", ar_dtype_name(type_number(a)), ar_dtype_name(type_number(b)));
-            CHECK_STR(arras_dtype_name(arras_dtype_promote(type_number(a), type_number(b))), promoted[a][b]);
+            CHECK_STR(arras_dtype_name(arras_dtype_promote(type_number(a), type_number(b))),
+                      promoted[a][b]);
         }
 }
 
@@ -36,7 +39,8 @@ static void promotes_as_numpy(void)
 static const char *const weak_promoted[3][TYPES] = {
     { "i64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "c64", "c128" },
     { "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f32", "f64", "c64", "c128" },
-    { "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c64", "c128", "c64", "c128" },
+    { "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c64", "c128", "c64",
+      "c128" },
 };
 static const arras_dtype weak_types[] = { ARRAS_I64, ARRAS_F64, ARRAS_C128 };
 
@@ -59,25 +63,27 @@ static const struct {
     const char *result; /* NULL: not defined */
 } signatures[] = {
     { AR_OP_add, ARRAS_BOOL, ARRAS_BOOL, "bool" },
-    { AR_OP_subtract, ARRAS_BOOL, ARRAS_BOOL, NULL },        /* NumPy refuses it too */
+    { AR_OP_subtract, ARRAS_BOOL, ARRAS_BOOL, NULL }, /* NumPy refuses it too */
     { AR_OP_floor_divide, ARRAS_BOOL, ARRAS_BOOL, "i8" },
-    { AR_OP_divide, ARRAS_I8, ARRAS_I8, "f64" },             /* division never stays small */
+    { AR_OP_divide, ARRAS_I8, ARRAS_I8, "f64" }, /* division never stays small */
     { AR_OP_divide, ARRAS_I16, ARRAS_F32, "f32" },
     { AR_OP_divide, ARRAS_I32, ARRAS_F32, "f64" },
-    { AR_OP_hypot, ARRAS_U16, ARRAS_I16, "f32" },            /* each becomes real on its own */
-    { AR_OP_hypot, ARRAS_I8, ARRAS_I8, "f32" },              /* NumPy: f16, which does not exist here */
+    { AR_OP_hypot, ARRAS_U16, ARRAS_I16, "f32" }, /* each becomes real on its own */
+    { AR_OP_hypot, ARRAS_I8, ARRAS_I8, "f32" },   /* NumPy: f16, which does not exist here */
     { AR_OP_atan2, ARRAS_C64, ARRAS_C64, NULL },
     { AR_OP_less, ARRAS_C64, ARRAS_C64, "bool" },
     { AR_OP_logical_and, ARRAS_C64, ARRAS_F32, "bool" },
     { AR_OP_bitwise_and, ARRAS_F32, ARRAS_F32, NULL },
     { AR_OP_left_shift, ARRAS_BOOL, ARRAS_BOOL, "i8" },
-    { AR_OP_left_shift, ARRAS_U64, ARRAS_I64, NULL },        /* they meet in f64 */
+    { AR_OP_left_shift, ARRAS_U64, ARRAS_I64, NULL }, /* they meet in f64 */
 };
 
 static void signatures_follow_the_rules(void)
 {
     for (size_t i = 0; i < AR_COUNT(signatures); i++) {
-        ar_type      types[] = { { signatures[i].x, false }, { signatures[i].y, false }, { ARRAS_BOOL, false } };
+        ar_type      types[] = { { signatures[i].x, false },
+                                 { signatures[i].y, false },
+                                 { ARRAS_BOOL, false } };
         ar_signature s;
         bool         defined = ar_op_signature(&s, signatures[i].op, types);
 
@@ -92,14 +98,22 @@ static const struct {
     arras_dtype to;
     int64_t     want;
 } casts[] = {
-    { 1e300, ARRAS_I8, 127 },           { -1e300, ARRAS_I8, -128 },
-    { 127.9, ARRAS_I8, 127 },           { -128.9, ARRAS_I8, -128 },
-    { 255.5, ARRAS_U8, 255 },           { -0.5, ARRAS_U8, 0 },
-    { 9.3e18, ARRAS_I64, INT64_MAX },   { -9.3e18, ARRAS_I64, INT64_MIN },
-    { 2e19, ARRAS_U64, -1 /* all ones */ }, { -1, ARRAS_U64, 0 },
-    { NAN, ARRAS_I32, 0 },              { NAN, ARRAS_U64, 0 },
-    { NAN, ARRAS_BOOL, 1 },             { -0.0, ARRAS_BOOL, 0 },
-    { 0.3, ARRAS_BOOL, 1 },             { -3.7, ARRAS_I16, -3 },
+    { 1e300, ARRAS_I8, 127 },
+    { -1e300, ARRAS_I8, -128 },
+    { 127.9, ARRAS_I8, 127 },
+    { -128.9, ARRAS_I8, -128 },
+    { 255.5, ARRAS_U8, 255 },
+    { -0.5, ARRAS_U8, 0 },
+    { 9.3e18, ARRAS_I64, INT64_MAX },
+    { -9.3e18, ARRAS_I64, INT64_MIN },
+    { 2e19, ARRAS_U64, -1 /* all ones */ },
+    { -1, ARRAS_U64, 0 },
+    { NAN, ARRAS_I32, 0 },
+    { NAN, ARRAS_U64, 0 },
+    { NAN, ARRAS_BOOL, 1 },
+    { -0.0, ARRAS_BOOL, 0 },
+    { 0.3, ARRAS_BOOL, 1 },
+    { -3.7, ARRAS_I16, -3 },
 };
 
 static void casts_saturate(void)

@@ -1,5 +1,5 @@
-/* make_ops_header.c -- prints arras/ops.h: a number and a function for each row of the tables of elementwise
- * operations and reductions.  Part of the build; takes no arguments. */
+/* make_ops_header.c -- prints arras/ops.h: a number and a function for each row of the tables of
+ * elementwise operations and reductions.  Part of the build; takes no arguments. */
 #include <stdio.h>
 
 static const char *const parameters[] = {

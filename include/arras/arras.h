@@ -1,12 +1,12 @@
 /* arras.h -- record array programs, look at them, evaluate them.
  *
- * A program is recorded in a graph: every builder below takes arrays and returns an array that stands
- * for the result; nothing is computed until the program is evaluated.
+ * A program is recorded in a graph: every builder below takes arrays and returns an array that
+ * stands for the result; nothing is computed until the program is evaluated.
  *
- *   Builders never fail.  A wrong shape, type, axis or name gives a poison array; it may be used like
- *   any other, and the message appears when the program is evaluated (or ask arras_array_error).
- *   Ownership.  A graph owns everything recorded in it; arguments are borrowed for the call, except
- *   the memory of arras_borrow.  What comes through an `out` argument is released once by its caller.
+ *   Builders never fail.  A wrong shape, type, axis or name gives a poison array; it may be used
+ *   like any other, and the message appears when the program is run (or ask arras_array_error).
+ *   Ownership.  A graph owns everything recorded in it; arguments are borrowed for the call, but
+ *   for the memory of arras_borrow.  What comes through `out` is released once, by the caller.
  *   Threads.  One thread at a time may record in a graph; finished graphs may be read by many. */
 #ifndef ARRAS_ARRAS_H
 #define ARRAS_ARRAS_H
@@ -27,7 +27,7 @@ extern "C" {
 
 #define ARRAS_MAX_RANK 32
 
-/* ---- Errors ------------------------------------------------------------------------------------ */
+/* ---- Errors --------------------------------------------------------------------------------- */
 
 /* One list makes the enum, the names and the texts.  X(code, what it means) */
 #define ARRAS_STATUS_LIST(X)                                                                       \
@@ -59,7 +59,7 @@ ARRAS_API const char *arras_status_name(arras_status status);
 ARRAS_API const char *arras_status_text(arras_status status);
 ARRAS_API const char *arras_version(void);
 
-/* ---- Element types ----------------------------------------------------------------------------- */
+/* ---- Element types -------------------------------------------------------------------------- */
 
 /* X(CONSTANT, name, C type of an element) */
 #define ARRAS_DTYPE_LIST(X)                                                                        \
@@ -90,7 +90,7 @@ ARRAS_API size_t      arras_dtype_size(arras_dtype dtype); /* bytes an element; 
 ARRAS_API arras_dtype arras_dtype_find(const char *name);  /* ARRAS_NO_DTYPE when unknown */
 ARRAS_API arras_dtype arras_dtype_promote(arras_dtype a, arras_dtype b);
 
-/* ---- Graphs, arrays, sizes --------------------------------------------------------------------- */
+/* ---- Graphs, arrays, sizes ------------------------------------------------------------------ */
 
 typedef struct arras_graph            arras_graph;
 typedef const struct arras_node      *arras_array;    /* an array of a graph */
@@ -110,10 +110,12 @@ ARRAS_API int64_t      arras_graph_nodes(const arras_graph *g); /* nodes recorde
 
 ARRAS_API arras_graph *arras_array_graph(arras_array x); /* NULL for some poison */
 ARRAS_API arras_dtype  arras_array_dtype(arras_array x);
-ARRAS_API int          arras_array_rank(arras_array x);           /* -1 for poison */
-ARRAS_API arras_dim    arras_array_dim(arras_array x, int axis);  /* axis may be negative; -1 if none */
-ARRAS_API const char  *arras_array_error(arras_array x);          /* NULL unless poison */
-ARRAS_API bool         arras_array_equal(arras_array x, arras_array y); /* same structure, any graphs */
+ARRAS_API int          arras_array_rank(arras_array x); /* -1 for poison */
+ARRAS_API const char  *arras_array_error(arras_array x); /* NULL unless poison */
+/* The length of an axis, which may be negative (-1: the last); -1 when there is none such. */
+ARRAS_API arras_dim arras_array_dim(arras_array x, int axis);
+/* Whether two arrays, perhaps of two graphs, are computed in the same way. */
+ARRAS_API bool arras_array_equal(arras_array x, arras_array y);
 
 /* An array that stands for a mistake of the caller's own, with its message. */
 ARRAS_API arras_array arras_poison(arras_graph *g, arras_status code, const char *message);
@@ -122,20 +124,21 @@ ARRAS_API arras_array arras_poison(arras_graph *g, arras_status code, const char
 ARRAS_API arras_dim arras_size(arras_graph *g, const char *name);
 ARRAS_API arras_dim arras_dim_add(arras_graph *g, arras_dim a, arras_dim b);
 ARRAS_API arras_dim arras_dim_sub(arras_graph *g, arras_dim a, arras_dim b);
-ARRAS_API arras_dim arras_dim_mul(arras_graph *g, arras_dim a, arras_dim b); /* one must be a number */
+/* One of the two must be a number: sizes stay affine. */
+ARRAS_API arras_dim arras_dim_mul(arras_graph *g, arras_dim a, arras_dim b);
 ARRAS_API bool      arras_dim_is_symbolic(arras_dim d);
 
-/* ---- Leaves ------------------------------------------------------------------------------------ */
+/* ---- Leaves --------------------------------------------------------------------------------- */
 
 /* A named input, bound to memory when the program is run.  A name is used once. */
-ARRAS_API arras_array arras_placeholder(arras_graph *g, const char *name, arras_dtype dtype, int rank,
-                                        const arras_dim *shape);
+ARRAS_API arras_array arras_placeholder(arras_graph *g, const char *name, arras_dtype dtype,
+                                        int rank, const arras_dim *shape);
 /* Data known now: copied into the graph, or borrowed (it must then outlive the graph).
  * Strides are in bytes; NULL means C order. */
 ARRAS_API arras_array arras_copy(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape,
                                  const int64_t *strides, const void *data);
-ARRAS_API arras_array arras_borrow(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape,
-                                   const int64_t *strides, const void *data);
+ARRAS_API arras_array arras_borrow(arras_graph *g, arras_dtype dtype, int rank,
+                                   const int64_t *shape, const int64_t *strides, const void *data);
 /* Untyped numbers: they take the type of what they meet (x + 1 keeps the type of x). */
 ARRAS_API arras_array arras_int(arras_graph *g, int64_t value);
 ARRAS_API arras_array arras_float(arras_graph *g, double value);
@@ -145,22 +148,27 @@ ARRAS_API arras_array arras_scalar(arras_graph *g, arras_dtype dtype, const void
 /* The value of a size as a 0-d i64. */
 ARRAS_API arras_array arras_size_value(arras_graph *g, arras_dim size);
 
-ARRAS_API arras_array arras_zeros(arras_graph *g, arras_dtype dtype, int rank, const arras_dim *shape);
-ARRAS_API arras_array arras_ones(arras_graph *g, arras_dtype dtype, int rank, const arras_dim *shape);
-ARRAS_API arras_array arras_full(arras_array value, int rank, const arras_dim *shape); /* value: 0-d */
+ARRAS_API arras_array arras_zeros(arras_graph *g, arras_dtype dtype, int rank,
+                                  const arras_dim *shape);
+ARRAS_API arras_array arras_ones(arras_graph *g, arras_dtype dtype, int rank,
+                                 const arras_dim *shape);
+/* Every cell is `value`, which has rank 0. */
+ARRAS_API arras_array arras_full(arras_array value, int rank, const arras_dim *shape);
 ARRAS_API arras_array arras_eye(arras_graph *g, arras_dtype dtype, arras_dim rows, arras_dim cols,
                                 int64_t diagonal);
-ARRAS_API arras_array arras_arange(arras_graph *g, int64_t start, int64_t stop, int64_t step); /* i64 */
+/* start, start + step, ... before stop, as i64 and as f64. */
+ARRAS_API arras_array arras_arange(arras_graph *g, int64_t start, int64_t stop, int64_t step);
 ARRAS_API arras_array arras_arange_real(arras_graph *g, double start, double stop, double step);
 ARRAS_API arras_array arras_linspace(arras_graph *g, double start, double stop, int64_t count,
                                      bool endpoint);
 /* The i64 array of this shape whose cells hold their own index along `axis`. */
 ARRAS_API arras_array arras_index_array(arras_graph *g, int rank, const arras_dim *shape, int axis);
 
-/* ---- Elementwise ------------------------------------------------------------------------------- */
+/* ---- Elementwise ---------------------------------------------------------------------------- */
 
-/* arras_add(x, y), arras_sin(x), arras_where(c, x, y), ...: one function, and one number ARRAS_OP_add,
- * per row of the operation table, in ops.h at the end of this header.  Operands are broadcast as in NumPy. */
+/* arras_add(x, y), arras_sin(x), arras_where(c, x, y), ...: a function, and a number ARRAS_OP_add,
+ * for each row of the operation table, in ops.h at the end of this header.  Operands are broadcast
+ * as in NumPy. */
 typedef struct arras_op_info {
     const char *name;
     int         arity;
@@ -173,35 +181,36 @@ ARRAS_API int                  arras_op_find(const char *name); /* -1 when unkno
 ARRAS_API arras_array          arras_apply(int op, int n, const arras_array *operands);
 
 ARRAS_API arras_array arras_cast(arras_array x, arras_dtype dtype);
-ARRAS_API arras_array arras_clip(arras_array x, arras_array lo, arras_array hi); /* NULL: no bound */
+/* Not below lo, not above hi; either may be NULL for no bound. */
+ARRAS_API arras_array arras_clip(arras_array x, arras_array lo, arras_array hi);
 
-/* ---- Reductions -------------------------------------------------------------------------------- */
+/* ---- Reductions ----------------------------------------------------------------------------- */
 
-/* arras_sum(x, n, axes, keepdims), ...: one function, and one number ARRAS_REDUCE_sum, per row of the
- * reduction table, in ops.h.
- * axes NULL: all axes (n is ignored).  With an initial value (0-d, or NULL): */
+/* arras_sum(x, n, axes, keepdims), ...: a function, and a number ARRAS_REDUCE_sum, for each row of
+ * the reduction table, in ops.h.  axes NULL: all axes.  arras_reduce takes an initial value too
+ * (rank 0, or NULL). */
 ARRAS_API int         arras_reduction_count(void);
 ARRAS_API const char *arras_reduction_name(int reduction); /* NULL when out of range */
 ARRAS_API int         arras_reduction_find(const char *name); /* -1 when unknown */
-ARRAS_API arras_array arras_reduce(int reduction, arras_array x, int n, const int *axes, bool keepdims,
-                                   arras_array initial);
+ARRAS_API arras_array arras_reduce(int reduction, arras_array x, int n, const int *axes,
+                                   bool keepdims, arras_array initial);
 ARRAS_API arras_array arras_mean(arras_array x, int n, const int *axes, bool keepdims);
 ARRAS_API arras_array arras_var(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims);
 ARRAS_API arras_array arras_std(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims);
 
-/* ---- Products ---------------------------------------------------------------------------------- */
+/* ---- Products ------------------------------------------------------------------------------- */
 
 ARRAS_API arras_array arras_einsum(const char *spec, int n, const arras_array *operands);
 ARRAS_API arras_array arras_matmul(arras_array x, arras_array y);
 ARRAS_API arras_array arras_dot(arras_array x, arras_array y);
 ARRAS_API arras_array arras_vdot(arras_array x, arras_array y);
 ARRAS_API arras_array arras_outer(arras_array x, arras_array y);
-/* A sparse matrix in compressed rows times a dense array of rank 1 or more: row r of the result is the
- * sum of values[p] * dense[columns[p], ...] for row_starts[r] <= p < row_starts[r+1]. */
-ARRAS_API arras_array arras_csr_matmul(arras_array values, arras_array columns, arras_array row_starts,
-                                       arras_array dense);
+/* A sparse matrix in compressed rows times a dense array of rank 1 or more: row r of the result is
+ * the sum of values[p] * dense[columns[p], ...] for row_starts[r] <= p < row_starts[r+1]. */
+ARRAS_API arras_array arras_csr_matmul(arras_array values, arras_array columns,
+                                       arras_array row_starts, arras_array dense);
 
-/* ---- Movement ---------------------------------------------------------------------------------- */
+/* ---- Movement ------------------------------------------------------------------------------- */
 
 ARRAS_API arras_array arras_stack(int n, const arras_array *xs, int axis);
 ARRAS_API arras_array arras_concatenate(int n, const arras_array *xs, int axis);
@@ -210,7 +219,8 @@ ARRAS_API arras_array arras_permute(arras_array x, int n, const int *axes); /* N
 /* order 'C' or 'F'; one dim may be -1. */
 ARRAS_API arras_array arras_reshape(arras_array x, int rank, const arras_dim *shape, char order);
 ARRAS_API arras_array arras_broadcast_to(arras_array x, int rank, const arras_dim *shape);
-ARRAS_API arras_array arras_squeeze(arras_array x, int n, const int *axes); /* NULL: every axis of 1 */
+/* NULL: every axis of 1. */
+ARRAS_API arras_array arras_squeeze(arras_array x, int n, const int *axes);
 ARRAS_API arras_array arras_expand_dims(arras_array x, int n, const int *axes);
 ARRAS_API arras_array arras_flip(arras_array x, int n, const int *axes); /* NULL: all axes */
 ARRAS_API arras_array arras_tile(arras_array x, int n, const int64_t *reps);
@@ -272,7 +282,7 @@ static inline arras_item arras_gather(arras_array index)
 
 ARRAS_API arras_array arras_index(arras_array x, int n, const arras_item *items);
 
-/* ---- Index lambdas: the value of one cell as an expression -------------------------------------- */
+/* ---- Index lambdas: the value of one cell as an expression ---------------------------------- */
 
 /* What a read outside an array means; the names and meanings of scipy.ndimage. */
 typedef enum {
@@ -289,7 +299,8 @@ typedef struct arras_edge {
     arras_expr      fill; /* CONSTANT: a literal, NULL for 0; the last axis left decides */
 } arras_edge;
 
-ARRAS_API arras_expr arras_expr_index(arras_graph *g, int axis); /* index of the cell along an axis */
+/* Index of the cell along an axis. */
+ARRAS_API arras_expr arras_expr_index(arras_graph *g, int axis);
 ARRAS_API arras_expr arras_expr_var(arras_graph *g, const char *name); /* variable of a reduction */
 ARRAS_API arras_expr arras_expr_int(arras_graph *g, int64_t value);
 ARRAS_API arras_expr arras_expr_float(arras_graph *g, double value);
@@ -297,26 +308,30 @@ ARRAS_API arras_expr arras_expr_complex(arras_graph *g, double re, double im);
 ARRAS_API arras_expr arras_expr_size(arras_graph *g, arras_dim size);
 ARRAS_API arras_expr arras_expr_cast(arras_expr x, arras_dtype dtype);
 ARRAS_API arras_expr arras_expr_apply(int op, int n, const arras_expr *operands);
-/* x[i, j, ...]; edges NULL: all NONE.  Negative indices are outside, they do not count from the end. */
+/* x[i, j, ...]; edges NULL: all NONE.  Negative indices are outside: they do not count from the
+ * end. */
 ARRAS_API arras_expr arras_expr_load(arras_array x, int n, const arras_expr *indices,
                                      const arras_edge *edges);
 /* The reduction of `body` over lo <= var < hi; the bounds may read arrays. */
-ARRAS_API arras_expr  arras_expr_reduce(int reduction, const char *var, arras_expr lo, arras_expr hi,
-                                        arras_expr body);
+ARRAS_API arras_expr  arras_expr_reduce(int reduction, const char *var, arras_expr lo,
+                                        arras_expr hi, arras_expr body);
 ARRAS_API const char *arras_expr_error(arras_expr e); /* NULL unless poison */
 
-/* The array of this shape in which each cell is `cell`.  where() evaluates only the branch it takes. */
-ARRAS_API arras_array arras_lambda(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell);
+/* The array of this shape in which each cell is `cell`.  where() evaluates only the branch that it
+ * takes, so it may guard a read. */
+ARRAS_API arras_array arras_lambda(arras_graph *g, int rank, const arras_dim *shape,
+                                   arras_expr cell);
 
-/* n arrays of one shape: out[k][i] = x[i + offsets[k*rank ...]] with a rule per axis (NULL: all NONE).
+/* n arrays of one shape: out[k][i] = x[i + offsets[k*rank ...]], with a rule per axis (NULL: all
+ * NONE).
  * Along an axis of rule NONE all of them shrink to the cells whose every neighbour exists. */
 ARRAS_API void arras_neighbours(arras_array *out, arras_array x, int n, const int64_t *offsets,
                                 const arras_edge *edges);
 /* The weighted sum of the same neighbours. */
-ARRAS_API arras_array arras_stencil(arras_array x, int n, const int64_t *offsets, const double *weights,
-                                    const arras_edge *edges);
+ARRAS_API arras_array arras_stencil(arras_array x, int n, const int64_t *offsets,
+                                    const double *weights, const arras_edge *edges);
 
-/* ---- Functions: traced once, called often ------------------------------------------------------- */
+/* ---- Functions: traced once, called often --------------------------------------------------- */
 
 /* A formal parameter: used only in the body of the one function it is given to. */
 ARRAS_API arras_array arras_param(arras_graph *g, const char *name, arras_dtype dtype, int rank,
@@ -326,16 +341,18 @@ ARRAS_API arras_function arras_function_new(arras_graph *g, const char *name, in
                                             const arras_array *params, int nresults,
                                             const char *const *names, const arras_array *results);
 /* The result called `result`; calls with the same arguments are one call. */
-ARRAS_API arras_array arras_call(arras_function f, const char *result, int n, const arras_array *args);
+ARRAS_API arras_array arras_call(arras_function f, const char *result, int n,
+                                 const arras_array *args);
 
-/* ---- Programs: named outputs, text, pictures, values -------------------------------------------- */
+/* ---- Programs: named outputs, text, pictures, values ---------------------------------------- */
 
 /* Names an output; returns x, or poison when the name does not do. */
 ARRAS_API arras_array arras_output(arras_graph *g, const char *name, arras_array x);
 ARRAS_API int         arras_output_count(const arras_graph *g);
 ARRAS_API const char *arras_output_name(const arras_graph *g, int i);  /* NULL when out of range */
 ARRAS_API arras_array arras_output_array(const arras_graph *g, int i); /* NULL when out of range */
-ARRAS_API arras_array arras_find_input(const arras_graph *g, const char *name); /* NULL when unknown */
+/* NULL when unknown. */
+ARRAS_API arras_array arras_find_input(const arras_graph *g, const char *name);
 
 /* ARRAS_OK, or the first thing wrong with the program's outputs. */
 ARRAS_API arras_status arras_check(const arras_graph *g, arras_error *err);
@@ -346,7 +363,7 @@ typedef struct arras_summary {
     int64_t flops;                /* arithmetic operations, an fma counts two */
     int64_t bytes_in, bytes_out;  /* of inputs and data, of outputs */
     int64_t bytes_between;        /* if every other node were stored */
-    bool    symbolic;             /* some size is not known: flops and bytes leave those nodes out */
+    bool    symbolic; /* some size is not known: flops and bytes leave those nodes out */
 } arras_summary;
 ARRAS_API arras_status arras_summarize(arras_summary *out, const arras_graph *g, arras_error *err);
 
@@ -377,12 +394,13 @@ typedef struct arras_binding {
 } arras_binding;
 typedef struct arras_results arras_results;
 
-/* Runs the program with the reference evaluator.  Every input is bound by name; a size may be bound too
+/* Runs the program with the reference evaluator.  Inputs are bound by name; a size may be bound too
  * (a 0-d integer), otherwise it is found from the inputs' shapes. */
 ARRAS_API arras_status         arras_evaluate(arras_results **out, const arras_graph *g, int n,
                                               const arras_binding *inputs, arras_error *err);
 ARRAS_API int                  arras_results_count(const arras_results *r);
-ARRAS_API const arras_binding *arras_results_at(const arras_results *r, int i); /* NULL when outside */
+/* NULL when outside. */
+ARRAS_API const arras_binding *arras_results_at(const arras_results *r, int i);
 ARRAS_API const arras_binding *arras_results_find(const arras_results *r, const char *name);
 ARRAS_API void                 arras_results_free(arras_results *r);
 

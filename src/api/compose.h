@@ -1,17 +1,18 @@
-/* compose.h -- short words for expressions that the functions on top of the public header are made of. */
+/* compose.h -- short words for expressions that the functions on top of the public header are made
+ * of. */
 #ifndef AR_API_COMPOSE_H
 #define AR_API_COMPOSE_H
 
 #include <arras/arras.h>
 
-static inline arras_expr apply2(arras_op op, arras_expr x, arras_expr y)
+static inline arras_expr apply2(int op, arras_expr x, arras_expr y)
 {
     arras_expr operands[] = { x, y };
 
     return arras_expr_apply(op, 2, operands);
 }
 
-static inline arras_expr apply3(arras_op op, arras_expr x, arras_expr y, arras_expr z)
+static inline arras_expr apply3(int op, arras_expr x, arras_expr y, arras_expr z)
 {
     arras_expr operands[] = { x, y, z };
 

@@ -9,7 +9,8 @@ arras_array arras_full(arras_array value, int rank, const arras_dim *shape)
     return arras_broadcast_to(value, rank, shape);
 }
 
-static arras_array filled(arras_graph *g, arras_dtype dtype, int64_t value, int rank, const arras_dim *shape)
+static arras_array filled(arras_graph *g, arras_dtype dtype, int64_t value, int rank,
+                          const arras_dim *shape)
 {
     return arras_full(arras_cast(arras_int(g, value), dtype), rank, shape);
 }
@@ -29,7 +30,8 @@ arras_array arras_index_array(arras_graph *g, int rank, const arras_dim *shape, 
     return arras_lambda(g, rank, shape, arras_expr_index(g, axis < 0 ? axis + rank : axis));
 }
 
-arras_array arras_eye(arras_graph *g, arras_dtype dtype, arras_dim rows, arras_dim cols, int64_t diagonal)
+arras_array arras_eye(arras_graph *g, arras_dtype dtype, arras_dim rows, arras_dim cols,
+                      int64_t diagonal)
 {
     arras_dim   shape[] = { rows, cols };
     arras_array row = arras_index_array(g, 2, shape, 0), col = arras_index_array(g, 2, shape, 1);
@@ -37,7 +39,7 @@ arras_array arras_eye(arras_graph *g, arras_dtype dtype, arras_dim rows, arras_d
     return arras_cast(arras_equal(arras_subtract(col, row), arras_int(g, diagonal)), dtype);
 }
 
-/* ---- Ranges ---------------------------------------------------------------------------------------------- */
+/* ---- Ranges --------------------------------------------------------------------------------- */
 
 /* start + step * i */
 static arras_array ramp(arras_graph *g, int64_t count, arras_expr start, arras_expr step)
@@ -57,14 +59,16 @@ static int64_t step_count(int64_t start, int64_t stop, int64_t step)
     distance = step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
     size = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
     distance = (distance - 1) / size;
-    return distance < INT64_MAX / 2 ? (int64_t)distance + 1 : INT64_MAX / 2; /* no memory holds that */
+    return distance < INT64_MAX / 2 ? (int64_t)distance + 1
+                                    : INT64_MAX / 2; /* no memory holds that */
 }
 
 arras_array arras_arange(arras_graph *g, int64_t start, int64_t stop, int64_t step)
 {
     if (step == 0)
         return arras_poison(g, ARRAS_EINVAL, "arange: the step is 0");
-    return ramp(g, step_count(start, stop, step), arras_expr_int(g, start), arras_expr_int(g, step));
+    return ramp(g, step_count(start, stop, step), arras_expr_int(g, start),
+                arras_expr_int(g, step));
 }
 
 arras_array arras_arange_real(arras_graph *g, double start, double stop, double step)
@@ -73,7 +77,8 @@ arras_array arras_arange_real(arras_graph *g, double start, double stop, double 
     int64_t cells;
 
     if (!(fabs(count) < 0x1p58) || step == 0)
-        return arras_poison(g, ARRAS_EINVAL, "arange: the bounds and the step give no number of cells");
+        return arras_poison(g, ARRAS_EINVAL,
+                            "arange: the bounds and the step give no number of cells");
     cells = count > 0 ? (int64_t)count : 0;
     /* NumPy's step is what the first two cells differ by, after rounding. */
     return ramp(g, cells, arras_expr_float(g, start), arras_expr_float(g, (start + step) - start));

@@ -8,12 +8,14 @@ static arras_array poison_axis(arras_array x, const char *what, int axis, const 
 {
     char text[160];
 
-    snprintf(text, sizeof text, "%s: axis %d of an array of rank %d %s", what, axis, arras_array_rank(x), problem);
+    snprintf(text, sizeof text, "%s: axis %d of an array of rank %d %s", what, axis,
+             arras_array_rank(x), problem);
     return arras_poison(arras_array_graph(x), ARRAS_EAXIS, text);
 }
 
 /* Marks the axes given, which may be negative; NULL when all is well. */
-static arras_array mark_axes(bool *marked, arras_array x, const char *what, int rank, int n, const int *axes)
+static arras_array mark_axes(bool *marked, arras_array x, const char *what, int rank, int n,
+                             const int *axes)
 {
     for (int i = 0; i < n; i++) {
         int axis = axes[i] < 0 ? axes[i] + rank : axes[i];
@@ -27,7 +29,7 @@ static arras_array mark_axes(bool *marked, arras_array x, const char *what, int 
     return NULL;
 }
 
-/* ---- Broadcast ------------------------------------------------------------------------------------------- */
+/* ---- Broadcast ------------------------------------------------------------------------------ */
 
 arras_array arras_broadcast_to(arras_array x, int rank, const arras_dim *shape)
 {
@@ -38,19 +40,21 @@ arras_array arras_broadcast_to(arras_array x, int rank, const arras_dim *shape)
     if (arras_array_error(x))
         return x ? x : arras_poison(NULL, ARRAS_EINVAL, NULL);
     if (rank < own || rank > ARRAS_MAX_RANK || (rank > 0 && !shape))
-        return arras_poison(g, ARRAS_ESHAPE, "broadcast_to: the new shape needs at least as many axes as the array, "
-                                             "and at most 32");
+        return arras_poison(g, ARRAS_ESHAPE,
+                            "broadcast_to: the new shape needs at least as many axes as the array, "
+                            "and at most 32");
     for (int d = 0; d < own; d++) {
         arras_dim length = arras_array_dim(x, d);
 
         if (length != 1 && length != shape[rank - own + d])
-            return poison_axis(x, "broadcast_to", d, "is neither 1 nor as long as in the new shape");
+            return poison_axis(x, "broadcast_to", d,
+                               "is neither 1 nor as long as in the new shape");
         indices[d] = length == 1 ? arras_expr_int(g, 0) : arras_expr_index(g, rank - own + d);
     }
     return arras_lambda(g, rank, shape, arras_expr_load(x, own, indices, NULL));
 }
 
-/* ---- Axes of length 1 ------------------------------------------------------------------------------------ */
+/* ---- Axes of length 1 ----------------------------------------------------------------------- */
 
 arras_array arras_squeeze(arras_array x, int n, const int *axes)
 {
@@ -81,7 +85,8 @@ arras_array arras_expand_dims(arras_array x, int n, const int *axes)
     if (arras_array_error(x))
         return arras_index(x, 0, NULL);
     if (n < 0 || rank > ARRAS_MAX_RANK || (n > 0 && !axes))
-        return arras_poison(arras_array_graph(x), ARRAS_ELIMIT, "expand_dims: an array has at most 32 axes");
+        return arras_poison(arras_array_graph(x), ARRAS_ELIMIT,
+                            "expand_dims: an array has at most 32 axes");
     if ((bad = mark_axes(new_axis, x, "expand_dims", rank, n, axes)))
         return bad;
     for (int d = 0; d < rank; d++)
@@ -89,7 +94,7 @@ arras_array arras_expand_dims(arras_array x, int n, const int *axes)
     return arras_index(x, rank, items);
 }
 
-/* ---- Order and repetition -------------------------------------------------------------------------------- */
+/* ---- Order and repetition ------------------------------------------------------------------- */
 
 arras_array arras_flip(arras_array x, int n, const int *axes)
 {
@@ -149,7 +154,8 @@ arras_array arras_repeat(arras_array x, int64_t count, int axis)
         arras_expr index = arras_expr_index(g, d);
 
         shape[d] = d == at ? arras_dim_mul(g, arras_array_dim(x, d), count) : arras_array_dim(x, d);
-        indices[d] = d == at ? apply2(ARRAS_OP_floor_divide, index, arras_expr_int(g, count)) : index;
+        indices[d] =
+            d == at ? apply2(ARRAS_OP_floor_divide, index, arras_expr_int(g, count)) : index;
     }
     return arras_lambda(g, rank, shape, arras_expr_load(x, rank, indices, NULL));
 }

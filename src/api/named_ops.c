@@ -4,9 +4,18 @@
 #define SIGNATURE_1 arras_array x
 #define SIGNATURE_2 arras_array x, arras_array y
 #define SIGNATURE_3 arras_array x, arras_array y, arras_array z
-#define OPERANDS_1 { x }
-#define OPERANDS_2 { x, y }
-#define OPERANDS_3 { x, y, z }
+#define OPERANDS_1                                                                                 \
+    {                                                                                              \
+        x                                                                                          \
+    }
+#define OPERANDS_2                                                                                 \
+    {                                                                                              \
+        x, y                                                                                       \
+    }
+#define OPERANDS_3                                                                                 \
+    {                                                                                              \
+        x, y, z                                                                                    \
+    }
 
 #define AR_OP(name, arity, rule, b, i, r, c, help)                                                 \
     arras_array arras_##name(SIGNATURE_##arity)                                                    \

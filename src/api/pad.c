@@ -1,8 +1,8 @@
 /* pad.c -- NumPy's ways to pad.
  * A library on top of the public header, and nothing else.
  *
- * Modes that repeat cells are one index lambda with an edge rule.  The others pad axis after axis, each
- * seeing what the axes before it got, as in NumPy. */
+ * Modes that repeat cells are one index lambda with an edge rule.  The others pad axis after axis,
+ * each seeing what the axes before it got, as in NumPy. */
 #include "api/compose.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@ static arras_edge_rule rule_of(arras_pad_mode mode)
 {
     switch (mode) {
     case ARRAS_PAD_EDGE: return ARRAS_EDGE_NEAREST;
-    case ARRAS_PAD_REFLECT: return ARRAS_EDGE_MIRROR; /* NumPy and scipy.ndimage swap these two words */
+    case ARRAS_PAD_REFLECT:
+        return ARRAS_EDGE_MIRROR; /* NumPy and scipy.ndimage swap these two words */
     case ARRAS_PAD_SYMMETRIC: return ARRAS_EDGE_REFLECT;
     case ARRAS_PAD_WRAP: return ARRAS_EDGE_WRAP;
     case ARRAS_PAD_EMPTY: return ARRAS_EDGE_CONSTANT;
@@ -19,7 +20,8 @@ static arras_edge_rule rule_of(arras_pad_mode mode)
     }
 }
 
-static arras_array check_pad(arras_array x, const int64_t *widths, arras_pad_mode mode, arras_array fill)
+static arras_array check_pad(arras_array x, const int64_t *widths, arras_pad_mode mode,
+                             arras_array fill)
 {
     arras_graph *g = arras_array_graph(x);
     int          rank = arras_array_rank(x);
@@ -36,12 +38,15 @@ static arras_array check_pad(arras_array x, const int64_t *widths, arras_pad_mod
         bool    grows = before > 0 || after > 0;
 
         if (before < 0 || after < 0 || before > INT64_MAX / 8 || after > INT64_MAX / 8) {
-            snprintf(text, sizeof text, "pad: the widths %lld and %lld of axis %d must be 0 or more", (long long)before,
-                     (long long)after, d);
+            snprintf(text, sizeof text,
+                     "pad: the widths %lld and %lld of axis %d must be 0 or more",
+                     (long long)before, (long long)after, d);
             return arras_poison(g, ARRAS_EINVAL, text);
         }
-        if (grows && arras_array_dim(x, d) == 0 && mode != ARRAS_PAD_CONSTANT && mode != ARRAS_PAD_EMPTY) {
-            snprintf(text, sizeof text, "pad: axis %d is empty: there is nothing to pad it from", d);
+        if (grows && arras_array_dim(x, d) == 0 && mode != ARRAS_PAD_CONSTANT &&
+            mode != ARRAS_PAD_EMPTY) {
+            snprintf(text, sizeof text, "pad: axis %d is empty: there is nothing to pad it from",
+                     d);
             return arras_poison(g, ARRAS_ESHAPE, text);
         }
     }
@@ -51,7 +56,8 @@ static arras_array check_pad(arras_array x, const int64_t *widths, arras_pad_mod
 static void padded_shape(arras_dim *shape, arras_array x, const int64_t *widths)
 {
     for (int d = 0; d < arras_array_rank(x); d++)
-        shape[d] = arras_dim_add(arras_array_graph(x), arras_array_dim(x, d), widths[2 * d] + widths[2 * d + 1]);
+        shape[d] = arras_dim_add(arras_array_graph(x), arras_array_dim(x, d),
+                                 widths[2 * d] + widths[2 * d + 1]);
 }
 
 static arras_array pad_by_rule(arras_array x, const int64_t *widths, arras_edge_rule rule)
@@ -101,11 +107,12 @@ static arras_array pad_by_value(arras_array x, const int64_t *widths, arras_arra
         inside = inside ? apply2(ARRAS_OP_logical_and, inside, here) : here;
     }
     outside = arras_expr_load(arras_cast(fill, arras_array_dtype(x)), 0, NULL, NULL);
-    return arras_lambda(g, rank, shape,
-                        apply3(ARRAS_OP_where, inside, arras_expr_load(x, rank, indices, NULL), outside));
+    return arras_lambda(
+        g, rank, shape,
+        apply3(ARRAS_OP_where, inside, arras_expr_load(x, rank, indices, NULL), outside));
 }
 
-/* ---- One axis -------------------------------------------------------------------------------------------- */
+/* ---- One axis ------------------------------------------------------------------------------- */
 
 /* x with `before` and `after` (may be NULL for none) joined to it. */
 static arras_array joined(arras_array before, arras_array x, arras_array after, int axis)
@@ -137,8 +144,8 @@ static arras_expr line_cell(arras_array x, int axis, const char *var)
     return arras_expr_load(x, arras_array_rank(x), indices, NULL);
 }
 
-/* The value of rank (n - 1) / 2 or n / 2 along an axis: the largest cell that at most so many are below.
- * Quadratic along the axis, but exact and without sorting; a nan makes it nan. */
+/* The value of rank (n - 1) / 2 or n / 2 along an axis: the largest cell that at most so many are
+ * below. Quadratic along the axis, but exact and without sorting; a nan makes it nan. */
 static arras_array order_statistic(arras_array x, int axis, bool upper)
 {
     arras_graph *g = arras_array_graph(x);
@@ -150,7 +157,8 @@ static arras_array order_statistic(arras_array x, int axis, bool upper)
         shape[d] = d == axis ? 1 : arras_array_dim(x, d);
     below = arras_expr_reduce(ARRAS_REDUCE_count_nonzero, "k", zero, length,
                               apply2(ARRAS_OP_less, line_cell(x, axis, "k"), cell));
-    wanted = apply2(ARRAS_OP_floor_divide, apply2(ARRAS_OP_subtract, length, arras_expr_int(g, upper ? 0 : 1)),
+    wanted = apply2(ARRAS_OP_floor_divide,
+                    apply2(ARRAS_OP_subtract, length, arras_expr_int(g, upper ? 0 : 1)),
                     arras_expr_int(g, 2));
     least = arras_expr_reduce(ARRAS_REDUCE_min, "k", zero, length, line_cell(x, axis, "k"));
     candidate = apply3(ARRAS_OP_where, apply2(ARRAS_OP_less_equal, below, wanted), cell, least);
@@ -211,7 +219,8 @@ static arras_array ramp_side(arras_array x, int axis, int64_t width, arras_array
     return arras_cast(cells, dtype);
 }
 
-static arras_array pad_axis(arras_array x, int axis, const int64_t *widths, arras_pad_mode mode, arras_array fill)
+static arras_array pad_axis(arras_array x, int axis, const int64_t *widths, arras_pad_mode mode,
+                            arras_array fill)
 {
     arras_array value;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Names of things ------------------------------------------------------------------------------------- */
+/* ---- Names of things ------------------------------------------------------------------------ */
 
 static const struct {
     const char *name, *text;
@@ -13,15 +13,27 @@ static const struct {
 #undef STATUS
 };
 
-static bool status_known(arras_status status) { return (int)status >= 0 && (size_t)status < AR_COUNT(statuses); }
+static bool status_known(arras_status status)
+{
+    return (int)status >= 0 && (size_t)status < AR_COUNT(statuses);
+}
 
-const char *arras_status_name(arras_status s) { return status_known(s) ? statuses[s].name : "ARRAS_?"; }
-const char *arras_status_text(arras_status s) { return status_known(s) ? statuses[s].text : "no such status"; }
+const char *arras_status_name(arras_status s)
+{
+    return status_known(s) ? statuses[s].name : "ARRAS_?";
+}
+const char *arras_status_text(arras_status s)
+{
+    return status_known(s) ? statuses[s].text : "no such status";
+}
 const char *arras_version(void) { return ARRAS_VERSION; }
 
 const char *arras_dtype_name(arras_dtype dtype) { return ar_dtype_name(dtype); }
 size_t      arras_dtype_size(arras_dtype dtype) { return ar_dtype_size(dtype); }
-arras_dtype arras_dtype_find(const char *name) { return name ? ar_dtype_find(name, strlen(name)) : ARRAS_NO_DTYPE; }
+arras_dtype arras_dtype_find(const char *name)
+{
+    return name ? ar_dtype_find(name, strlen(name)) : ARRAS_NO_DTYPE;
+}
 
 arras_dtype arras_dtype_promote(arras_dtype a, arras_dtype b)
 {
@@ -30,11 +42,12 @@ arras_dtype arras_dtype_promote(arras_dtype a, arras_dtype b)
     return ar_promote((ar_type){ a, false }, (ar_type){ b, false }).dtype;
 }
 
-/* ---- Graphs and arrays ----------------------------------------------------------------------------------- */
+/* ---- Graphs and arrays ---------------------------------------------------------------------- */
 
 arras_status arras_graph_new(arras_graph **out, arras_error *err)
 {
-    return out ? ar_graph_new(out, err) : ar_fail(err, ARRAS_EINVAL, "graph: nowhere to put it: out is NULL");
+    return out ? ar_graph_new(out, err)
+               : ar_fail(err, ARRAS_EINVAL, "graph: nowhere to put it: out is NULL");
 }
 
 void    arras_graph_free(arras_graph *g) { ar_graph_free(g); }
@@ -62,7 +75,7 @@ const char *arras_array_error(arras_array x)
 
 bool arras_array_equal(arras_array x, arras_array y) { return x && y ? ar_equal(x, y) : x == y; }
 
-/* ---- Outputs and inputs ---------------------------------------------------------------------------------- */
+/* ---- Outputs and inputs --------------------------------------------------------------------- */
 
 arras_array arras_output(arras_graph *g, const char *name, arras_array x)
 {
@@ -95,9 +108,12 @@ arras_array arras_find_input(const arras_graph *g, const char *name)
     return g && name ? ar_graph_input_find(g, name) : NULL;
 }
 
-/* ---- Texts ----------------------------------------------------------------------------------------------- */
+/* ---- Texts ---------------------------------------------------------------------------------- */
 
-static arras_status no_graph(arras_error *err) { return ar_fail(err, ARRAS_EINVAL, "the graph is NULL"); }
+static arras_status no_graph(arras_error *err)
+{
+    return ar_fail(err, ARRAS_EINVAL, "the graph is NULL");
+}
 
 arras_status arras_check(const arras_graph *g, arras_error *err)
 {
@@ -111,7 +127,8 @@ arras_status arras_summarize(arras_summary *out, const arras_graph *g, arras_err
     return g ? ar_summarize(out, g, err) : no_graph(err);
 }
 
-static arras_status print_form(ar_text *text, const arras_graph *g, arras_text_form form, arras_error *err)
+static arras_status print_form(ar_text *text, const arras_graph *g, arras_text_form form,
+                               arras_error *err)
 {
     switch (form) {
     case ARRAS_TEXT_FULL: return ar_print(text, g, false, err);
@@ -123,8 +140,8 @@ static arras_status print_form(ar_text *text, const arras_graph *g, arras_text_f
     return ar_fail(err, ARRAS_EINVAL, "print: there is no form number %d", (int)form);
 }
 
-arras_status arras_graph_print(char **out, size_t *length, const arras_graph *g, arras_text_form form,
-                               arras_error *err)
+arras_status arras_graph_print(char **out, size_t *length, const arras_graph *g,
+                               arras_text_form form, arras_error *err)
 {
     ar_text      text = { 0 };
     arras_status status;

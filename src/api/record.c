@@ -1,5 +1,5 @@
-/* record.c -- the public face of the builders: every handle may be NULL and every number wrong, so what
- * the builders take for granted is checked here. */
+/* record.c -- the public face of the builders: every handle may be NULL and every number wrong, so
+ * what the builders take for granted is checked here. */
 #include "ir/ir.h"
 
 #include <string.h>
@@ -9,26 +9,37 @@ arras_array arras_poison(arras_graph *g, arras_status code, const char *message)
     return g ? ar_poison(g, code, "%s", message ? message : "") : ar_poison_no_graph();
 }
 
-/* ---- Sizes and leaves ---------------------------------------------------------------------------------- */
+/* ---- Sizes and leaves ----------------------------------------------------------------------- */
 
 arras_dim arras_size(arras_graph *g, const char *name) { return g ? ar_dim_size(g, name) : -1; }
-arras_dim arras_dim_add(arras_graph *g, arras_dim a, arras_dim b) { return g ? ar_dim_add(g, a, b) : -1; }
-arras_dim arras_dim_sub(arras_graph *g, arras_dim a, arras_dim b) { return g ? ar_dim_sub(g, a, b) : -1; }
-arras_dim arras_dim_mul(arras_graph *g, arras_dim a, arras_dim b) { return g ? ar_dim_mul(g, a, b) : -1; }
-bool      arras_dim_is_symbolic(arras_dim d) { return ar_dim_symbolic(d); }
+arras_dim arras_dim_add(arras_graph *g, arras_dim a, arras_dim b)
+{
+    return g ? ar_dim_add(g, a, b) : -1;
+}
+arras_dim arras_dim_sub(arras_graph *g, arras_dim a, arras_dim b)
+{
+    return g ? ar_dim_sub(g, a, b) : -1;
+}
+arras_dim arras_dim_mul(arras_graph *g, arras_dim a, arras_dim b)
+{
+    return g ? ar_dim_mul(g, a, b) : -1;
+}
+bool arras_dim_is_symbolic(arras_dim d) { return ar_dim_symbolic(d); }
 
-arras_array arras_placeholder(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape)
+arras_array arras_placeholder(arras_graph *g, const char *name, arras_dtype dtype, int rank,
+                              const arras_dim *shape)
 {
     return g ? ar_input(g, name, dtype, rank, shape) : ar_poison_no_graph();
 }
 
-arras_array arras_param(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape)
+arras_array arras_param(arras_graph *g, const char *name, arras_dtype dtype, int rank,
+                        const arras_dim *shape)
 {
     return g ? ar_param(g, name, dtype, rank, shape) : ar_poison_no_graph();
 }
 
-arras_array arras_copy(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape, const int64_t *strides,
-                       const void *data)
+arras_array arras_copy(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape,
+                       const int64_t *strides, const void *data)
 {
     return g ? ar_data(g, dtype, rank, shape, strides, data, true) : ar_poison_no_graph();
 }
@@ -76,7 +87,7 @@ arras_array arras_size_value(arras_graph *g, arras_dim size)
     return g ? ar_size_node(g, size) : ar_poison_no_graph();
 }
 
-/* ---- Elementwise and reductions -------------------------------------------------------------------------- */
+/* ---- Elementwise and reductions ------------------------------------------------------------- */
 
 static const arras_op_info op_infos[] = {
 #define AR_OP(name, arity, rule, b, i, r, c, help) { #name, arity, help },
@@ -84,8 +95,11 @@ static const arras_op_info op_infos[] = {
 #undef AR_OP
 };
 
-int arras_op_count(void) { return AR_OP_END; }
-const arras_op_info *arras_op_get(int op) { return op >= 0 && op < AR_OP_END ? &op_infos[op] : NULL; }
+int                  arras_op_count(void) { return AR_OP_END; }
+const arras_op_info *arras_op_get(int op)
+{
+    return op >= 0 && op < AR_OP_END ? &op_infos[op] : NULL;
+}
 int arras_op_find(const char *name) { return name ? ar_op_find(name, strlen(name)) : -1; }
 
 arras_array arras_apply(int op, int n, const arras_array *operands)
@@ -95,17 +109,25 @@ arras_array arras_apply(int op, int n, const arras_array *operands)
     if (bad)
         return bad;
     if (op < 0 || op >= AR_OP_END)
-        return ar_poison(operands[0]->graph, ARRAS_EINVAL, "apply: there is no operation number %d", op);
+        return ar_poison(operands[0]->graph, ARRAS_EINVAL, "apply: there is no operation number %d",
+                         op);
     return ar_map((ar_op)op, n, operands);
 }
 
 arras_array arras_cast(arras_array x, arras_dtype dtype) { return ar_cast(x, dtype); }
 
 int         arras_reduction_count(void) { return AR_REDUCTION_END; }
-const char *arras_reduction_name(int r) { return r >= 0 && r < AR_REDUCTION_END ? ar_reduction_name((ar_reduction)r) : NULL; }
-int         arras_reduction_find(const char *name) { return name ? ar_reduction_find(name, strlen(name)) : -1; }
+const char *arras_reduction_name(int r)
+{
+    return r >= 0 && r < AR_REDUCTION_END ? ar_reduction_name((ar_reduction)r) : NULL;
+}
+int arras_reduction_find(const char *name)
+{
+    return name ? ar_reduction_find(name, strlen(name)) : -1;
+}
 
-arras_array arras_reduce(int reduction, arras_array x, int n, const int *axes, bool keepdims, arras_array initial)
+arras_array arras_reduce(int reduction, arras_array x, int n, const int *axes, bool keepdims,
+                         arras_array initial)
 {
     arras_array bad = ar_check_inputs("reduce", 1, &x);
     arras_error err;
@@ -114,26 +136,32 @@ arras_array arras_reduce(int reduction, arras_array x, int n, const int *axes, b
     if (bad)
         return bad;
     if (reduction < 0 || reduction >= AR_REDUCTION_END)
-        return ar_poison(x->graph, ARRAS_EINVAL, "reduce: there is no reduction number %d", reduction);
-    if (ar_axes_mask(&mask, ar_reduction_name((ar_reduction)reduction), n, axes, x->rank, &err) != ARRAS_OK)
+        return ar_poison(x->graph, ARRAS_EINVAL, "reduce: there is no reduction number %d",
+                         reduction);
+    if (ar_axes_mask(&mask, ar_reduction_name((ar_reduction)reduction), n, axes, x->rank, &err) !=
+        ARRAS_OK)
         return ar_poison_of(x->graph, &err);
     return ar_reduce((ar_reduction)reduction, x, mask, keepdims, initial);
 }
 
-/* ---- Products and movement ------------------------------------------------------------------------------- */
+/* ---- Products and movement ------------------------------------------------------------------ */
 
 arras_array arras_einsum(const char *spec, int n, const arras_array *operands)
 {
     return ar_einsum(spec, n, operands);
 }
 
-arras_array arras_csr_matmul(arras_array values, arras_array columns, arras_array row_starts, arras_array dense)
+arras_array arras_csr_matmul(arras_array values, arras_array columns, arras_array row_starts,
+                             arras_array dense)
 {
     return ar_csr(values, columns, row_starts, dense);
 }
 
 arras_array arras_stack(int n, const arras_array *xs, int axis) { return ar_stack(n, xs, axis); }
-arras_array arras_concatenate(int n, const arras_array *xs, int axis) { return ar_concat(n, xs, axis); }
+arras_array arras_concatenate(int n, const arras_array *xs, int axis)
+{
+    return ar_concat(n, xs, axis);
+}
 
 arras_array arras_roll(arras_array x, int n, const int64_t *shifts, const int *axes)
 {
@@ -150,8 +178,10 @@ arras_array arras_roll(arras_array x, int n, const int64_t *shifts, const int *a
 
         if (ar_axis_check(&axis, "roll", axes[i], x->rank, &err) != ARRAS_OK)
             return ar_poison_of(x->graph, &err);
-        if (!ar_add64(&all[axis], all[axis], shifts[i])) /* an axis may be rolled twice, as in NumPy */
-            return ar_poison(x->graph, ARRAS_ELIMIT, "roll: the shift of axis %d is too large", axis);
+        if (!ar_add64(&all[axis], all[axis],
+                      shifts[i])) /* an axis may be rolled twice, as in NumPy */
+            return ar_poison(x->graph, ARRAS_ELIMIT, "roll: the shift of axis %d is too large",
+                             axis);
     }
     return ar_roll(x, all);
 }
@@ -166,7 +196,8 @@ arras_array arras_permute(arras_array x, int n, const int *axes)
     for (int d = 0; d < x->rank; d++)
         reversed[d] = x->rank - 1 - d;
     if (axes && n != x->rank)
-        return ar_poison(x->graph, ARRAS_EAXIS, "permute: %d axes for an array of rank %d", n, x->rank);
+        return ar_poison(x->graph, ARRAS_EAXIS, "permute: %d axes for an array of rank %d", n,
+                         x->rank);
     return ar_permute(x, axes ? axes : reversed);
 }
 
@@ -175,9 +206,12 @@ arras_array arras_reshape(arras_array x, int rank, const arras_dim *shape, char 
     return ar_reshape(x, rank, shape, order);
 }
 
-arras_array arras_index(arras_array x, int n, const arras_item *items) { return ar_index(x, n, items); }
+arras_array arras_index(arras_array x, int n, const arras_item *items)
+{
+    return ar_index(x, n, items);
+}
 
-/* ---- Expressions ----------------------------------------------------------------------------------------- */
+/* ---- Expressions ---------------------------------------------------------------------------- */
 
 arras_expr arras_expr_index(arras_graph *g, int axis)
 {
@@ -219,8 +253,8 @@ arras_expr arras_expr_cast(arras_expr x, arras_dtype dtype) { return ar_expr_cas
 arras_expr arras_expr_apply(int op, int n, const arras_expr *operands)
 {
     if (op < 0 || op >= AR_OP_END)
-        return ar_expr_poison(n > 0 && operands && operands[0] ? operands[0]->graph : NULL, ARRAS_EINVAL,
-                              "apply: there is no operation number %d", op);
+        return ar_expr_poison(n > 0 && operands && operands[0] ? operands[0]->graph : NULL,
+                              ARRAS_EINVAL, "apply: there is no operation number %d", op);
     return ar_expr_apply((ar_op)op, n, operands);
 }
 
@@ -229,11 +263,12 @@ arras_expr arras_expr_load(arras_array x, int n, const arras_expr *indices, cons
     return ar_expr_load(x, n, indices, edges);
 }
 
-arras_expr arras_expr_reduce(int reduction, const char *var, arras_expr lo, arras_expr hi, arras_expr body)
+arras_expr arras_expr_reduce(int reduction, const char *var, arras_expr lo, arras_expr hi,
+                             arras_expr body)
 {
     if (reduction < 0 || reduction >= AR_REDUCTION_END)
-        return ar_expr_poison(body ? body->graph : NULL, ARRAS_EINVAL, "reduce: there is no reduction number %d",
-                              reduction);
+        return ar_expr_poison(body ? body->graph : NULL, ARRAS_EINVAL,
+                              "reduce: there is no reduction number %d", reduction);
     return ar_expr_reduce((ar_reduction)reduction, var, lo, hi, body);
 }
 
@@ -249,10 +284,11 @@ arras_array arras_lambda(arras_graph *g, int rank, const arras_dim *shape, arras
     return g ? ar_lambda(g, rank, shape, cell) : ar_poison_no_graph();
 }
 
-/* ---- Functions ------------------------------------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------ */
 
-arras_function arras_function_new(arras_graph *g, const char *name, int nparams, const arras_array *params,
-                                  int nresults, const char *const *names, const arras_array *results)
+arras_function arras_function_new(arras_graph *g, const char *name, int nparams,
+                                  const arras_array *params, int nresults, const char *const *names,
+                                  const arras_array *results)
 {
     static const struct arras_funcdef no_graph = { .name = "", .error = "the graph is NULL" };
 
@@ -268,6 +304,7 @@ arras_array arras_call(arras_function f, const char *result, int n, const arras_
     for (int i = 0; result && i < f->nresults; i++)
         if (strcmp(f->result_names[i], result) == 0)
             return ar_call_result(call, i);
-    return ar_poison(f->graph, ARRAS_ENAME, "call of '%s': it has no result '%.255s'; the first of its %d is '%s'",
+    return ar_poison(f->graph, ARRAS_ENAME,
+                     "call of '%s': it has no result '%.255s'; the first of its %d is '%s'",
                      f->name, result ? result : "", f->nresults, f->result_names[0]);
 }

@@ -44,8 +44,9 @@ arras_array arras_mean(arras_array x, int n, const int *axes, bool keepdims)
 arras_array arras_var(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims)
 {
     arras_graph *g = arras_array_graph(x);
-    arras_array  values = as_inexact(x), away = arras_subtract(values, arras_mean(values, n, axes, true));
-    arras_array  squares = arras_real(arras_multiply(away, arras_conj(away))), total, count;
+    arras_array  values = as_inexact(x),
+                away = arras_subtract(values, arras_mean(values, n, axes, true));
+    arras_array squares = arras_real(arras_multiply(away, arras_conj(away))), total, count;
 
     total = arras_sum(squares, n, axes, keepdims);
     if (arras_array_error(total))

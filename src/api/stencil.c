@@ -1,5 +1,5 @@
-/* stencil.c -- a cell and its neighbours at relative offsets, with a rule per axis for what lies outside.
- * A library on top of the public header, and nothing else. */
+/* stencil.c -- a cell and its neighbours at relative offsets, with a rule per axis for what lies
+ * outside. A library on top of the public header, and nothing else. */
 #include "api/compose.h"
 
 /* Where the result lies in x: cell r of the result is cell r + start of x. */
@@ -50,11 +50,16 @@ static void shrink(window *w, int axis)
         w->shape[axis] = 0;
 }
 
-static arras_array open_window(window *w, arras_array x, int n, const int64_t *offsets, const arras_edge *edges)
+static arras_array open_window(window *w, arras_array x, int n, const int64_t *offsets,
+                               const arras_edge *edges)
 {
     arras_array bad;
 
-    *w = (window){ .g = arras_array_graph(x), .x = x, .rank = arras_array_rank(x), .n = n, .offsets = offsets,
+    *w = (window){ .g = arras_array_graph(x),
+                   .x = x,
+                   .rank = arras_array_rank(x),
+                   .n = n,
+                   .offsets = offsets,
                    .edges = edges };
     if (arras_array_error(x))
         return arras_index(x, 0, NULL);
@@ -77,7 +82,8 @@ static arras_expr neighbour(const window *w, int k)
     return arras_expr_load(w->x, w->rank, indices, w->edges);
 }
 
-void arras_neighbours(arras_array *out, arras_array x, int n, const int64_t *offsets, const arras_edge *edges)
+void arras_neighbours(arras_array *out, arras_array x, int n, const int64_t *offsets,
+                      const arras_edge *edges)
 {
     window      w;
     arras_array bad = open_window(&w, x, n, offsets, edges);
@@ -96,8 +102,8 @@ static arras_expr same_cell(const window *w, arras_array x)
     return arras_expr_load(x, w->rank, indices, NULL);
 }
 
-/* Terms are added from the first to the last.  Very large stencils are cut into several arrays, each
- * going on from the one before, since expressions may not be nested without end. */
+/* Terms are added from the first to the last.  Very large stencils are cut into several arrays,
+ * each going on from the one before, since expressions may not be nested without end. */
 arras_array arras_stencil(arras_array x, int n, const int64_t *offsets, const double *weights,
                           const arras_edge *edges)
 {
@@ -111,7 +117,8 @@ arras_array arras_stencil(arras_array x, int n, const int64_t *offsets, const do
     if (!weights)
         return arras_poison(w.g, ARRAS_EINVAL, "stencil: the weights are NULL");
     for (int k = 0; k < n; k++) {
-        arras_expr term = apply2(ARRAS_OP_multiply, arras_expr_float(w.g, weights[k]), neighbour(&w, k));
+        arras_expr term =
+            apply2(ARRAS_OP_multiply, arras_expr_float(w.g, weights[k]), neighbour(&w, k));
 
         sum = sum ? apply2(ARRAS_OP_add, sum, term) : term;
         if (k % TERMS_AT_ONCE == TERMS_AT_ONCE - 1 || k == n - 1) {

@@ -1,4 +1,5 @@
-/* memory.c -- every allocation of the library passes here, so that a test can make the n-th one fail. */
+/* memory.c -- every allocation of the library passes here, so that a test can make the n-th one
+ * fail. */
 #include "base/base.h"
 
 #include <stdatomic.h>
@@ -73,7 +74,7 @@ bool ar_grow(void *items, size_t *capacity, size_t count, size_t size)
     return true;
 }
 
-/* ---- Arena -------------------------------------------------------------------------------------- */
+/* ---- Arena ---------------------------------------------------------------------------------- */
 
 struct ar_arena_block {
     struct ar_arena_block *below;

@@ -1,11 +1,12 @@
-/* build_index.c -- what stands between brackets: numbers, slices, new axes, ellipses, index arrays. */
+/* build_index.c -- what stands between brackets: numbers, slices, new axes, ellipses, index arrays.
+ */
 #include "ir/graph.h"
 
 #include <string.h>
 
 enum { MAX_ITEMS = 2 * ARRAS_MAX_RANK };
 
-/* ---- One axis ------------------------------------------------------------------------------------------ */
+/* ---- One axis ------------------------------------------------------------------------------- */
 
 static arras_array poison_at(arras_array x, int axis, const char *what, arras_dim index)
 {
@@ -29,7 +30,8 @@ static arras_array place_number(int64_t *item, arras_array x, int axis, arras_di
     if (!ar_dim_symbolic(index) && index < 0)
         start = ar_dim_add(x->graph, length, index);
     if (ar_dim_error(x->graph, start))
-        return ar_poison(x->graph, ARRAS_ESIZE, "index: axis %d: %s", axis, ar_dim_error(x->graph, start));
+        return ar_poison(x->graph, ARRAS_ESIZE, "index: axis %d: %s", axis,
+                         ar_dim_error(x->graph, start));
     if (!ar_dim_symbolic(start) && !ar_dim_symbolic(length) && (start < 0 || start >= length))
         return poison_at(x, axis, "number", index);
     item[AR_ITEM_KIND] = ARRAS_AT;
@@ -54,13 +56,15 @@ static void slice_numbers(int64_t *item, int64_t length, const arras_item *slice
     int64_t step = slice->step, count;
     int64_t start = slice->start == ARRAS_NONE ? (step < 0 ? length - 1 : 0)
                                                : clip_bound(slice->start, length, step);
-    int64_t stop = slice->stop == ARRAS_NONE ? (step < 0 ? -1 : length) : clip_bound(slice->stop, length, step);
+    int64_t stop = slice->stop == ARRAS_NONE ? (step < 0 ? -1 : length)
+                                             : clip_bound(slice->stop, length, step);
 
     /* As unsigned: the distance is at most the length, but -INT64_MIN is no number. */
     if (step > 0)
         count = stop <= start ? 0 : (int64_t)((uint64_t)(stop - start - 1) / (uint64_t)step) + 1;
     else
-        count = start <= stop ? 0 : (int64_t)((uint64_t)(start - stop - 1) / (0 - (uint64_t)step)) + 1;
+        count =
+            start <= stop ? 0 : (int64_t)((uint64_t)(start - stop - 1) / (0 - (uint64_t)step)) + 1;
     item[AR_ITEM_START] = count == 0 ? 0 : start; /* one spelling for nothing */
     item[AR_ITEM_STEP] = count <= 1 ? 1 : step;
     item[AR_ITEM_LENGTH] = count;
@@ -81,8 +85,9 @@ static arras_array slice_symbols(int64_t *item, arras_array x, int axis, const a
     bool         up = slice->step == 1;
 
     if (slice->step != 1 && slice->step != -1)
-        return ar_poison(g, ARRAS_ESIZE, "index: step %" PRId64 " on axis %d of symbolic length gives a length "
-                                         "that is not affine: use step 1 or -1, or a known length",
+        return ar_poison(g, ARRAS_ESIZE,
+                         "index: step %" PRId64 " on axis %d of symbolic length gives a length "
+                         "that is not affine: use step 1 or -1, or a known length",
                          slice->step, axis);
     start = bound_of(g, slice->start, length, up ? 0 : ar_dim_sub(g, length, 1));
     stop = bound_of(g, slice->stop, length, up ? length : -1);
@@ -101,18 +106,20 @@ static arras_array place_slice(int64_t *item, arras_array x, int axis, const arr
 {
     item[AR_ITEM_KIND] = ARRAS_SLICE;
     if (slice->step == 0)
-        return ar_poison(x->graph, ARRAS_EINVAL, "index: the step of the slice of axis %d is 0", axis);
+        return ar_poison(x->graph, ARRAS_EINVAL, "index: the step of the slice of axis %d is 0",
+                         axis);
     if (slice->start == ARRAS_NONE && slice->stop == ARRAS_NONE && slice->step == 1) {
         item[AR_ITEM_START] = 0, item[AR_ITEM_STEP] = 1, item[AR_ITEM_LENGTH] = x->shape[axis];
         return NULL;
     }
-    if (ar_dim_symbolic(x->shape[axis]) || ar_dim_symbolic(slice->start) || ar_dim_symbolic(slice->stop))
+    if (ar_dim_symbolic(x->shape[axis]) || ar_dim_symbolic(slice->start) ||
+        ar_dim_symbolic(slice->stop))
         return slice_symbols(item, x, axis, slice);
     slice_numbers(item, x->shape[axis], slice);
     return NULL;
 }
 
-/* ---- The list of items ----------------------------------------------------------------------------------- */
+/* ---- The list of items ---------------------------------------------------------------------- */
 
 static bool takes_axis(const arras_item *item)
 {
@@ -120,22 +127,26 @@ static bool takes_axis(const arras_item *item)
 }
 
 /* Writes out the ellipsis (or the one that stands at the end of every index) as full slices. */
-static arras_array spread(arras_item *out, int *count, arras_array x, int n, const arras_item *items)
+static arras_array spread(arras_item *out, int *count, arras_array x, int n,
+                          const arras_item *items)
 {
     int taken = 0, ellipses = 0, made = 0;
 
     if (n < 0 || n > MAX_ITEMS || (n > 0 && !items))
-        return ar_poison(x->graph, ARRAS_ELIMIT, "index: %d items; there may be 0..%d", n, MAX_ITEMS);
+        return ar_poison(x->graph, ARRAS_ELIMIT, "index: %d items; there may be 0..%d", n,
+                         MAX_ITEMS);
     for (int i = 0; i < n; i++) {
         if ((int)items[i].kind < 0 || items[i].kind > ARRAS_GATHER)
-            return ar_poison(x->graph, ARRAS_EINVAL, "index: item %d is of no kind that there is", i);
+            return ar_poison(x->graph, ARRAS_EINVAL, "index: item %d is of no kind that there is",
+                             i);
         taken += takes_axis(&items[i]);
         ellipses += items[i].kind == ARRAS_ELLIPSIS;
     }
     if (ellipses > 1)
         return ar_poison(x->graph, ARRAS_EINVAL, "index: %d ellipses; there may be one", ellipses);
     if (taken > x->rank)
-        return ar_poison(x->graph, ARRAS_EINDEX, "index: %d indices for an array of rank %d", taken, x->rank);
+        return ar_poison(x->graph, ARRAS_EINDEX, "index: %d indices for an array of rank %d", taken,
+                         x->rank);
     for (int i = 0; i <= n; i++) {
         if (i < n && items[i].kind != ARRAS_ELLIPSIS)
             out[made++] = items[i];
@@ -190,9 +201,12 @@ static arras_array index_basic(arras_array x, int n, const arras_item *items)
     return bad ? bad : index_node(x, n, ints);
 }
 
-/* ---- Index arrays ---------------------------------------------------------------------------------------- */
+/* ---- Index arrays --------------------------------------------------------------------------- */
 
-static bool is_advanced(const arras_item *item) { return item->kind == ARRAS_GATHER || item->kind == ARRAS_AT; }
+static bool is_advanced(const arras_item *item)
+{
+    return item->kind == ARRAS_GATHER || item->kind == ARRAS_AT;
+}
 
 /* Turns numbers into 0-d index arrays: beside an index array they count as such. */
 static arras_item as_gather(arras_graph *g, arras_item item)
@@ -201,7 +215,8 @@ static arras_item as_gather(arras_graph *g, arras_item item)
         return item;
     if (ar_dim_symbolic(item.start))
         return arras_gather(ar_size_node(g, item.start));
-    return arras_gather(ar_const(g, (ar_type){ ARRAS_I64, false }, (ar_value){ .bits = { item.start, 0 } }));
+    return arras_gather(
+        ar_const(g, (ar_type){ ARRAS_I64, false }, (ar_value){ .bits = { item.start, 0 } }));
 }
 
 /* Where the axes of the index arrays go: in the place of the first one if all stand side by side,
@@ -251,9 +266,10 @@ arras_array ar_index(arras_array x, int n, const arras_item *items)
     return index_basic(x, count, all);
 }
 
-/* ---- For readers: nodes as they stand ---------------------------------------------------------------------- */
+/* ---- For readers: nodes as they stand ------------------------------------------------------- */
 
-/* First and last cell of a slice lie within the axis; where sizes are symbolic the evaluator looks. */
+/* First and last cell of a slice lie within the axis; where sizes are symbolic the evaluator looks.
+ */
 static bool slice_inside(const int64_t *item, arras_dim length)
 {
     int64_t start = item[AR_ITEM_START], count = item[AR_ITEM_LENGTH], reach;
@@ -277,7 +293,8 @@ static arras_array check_exact(arras_array x, int n, const int64_t *ints)
             continue;
         }
         if (item[AR_ITEM_KIND] != ARRAS_AT && item[AR_ITEM_KIND] != ARRAS_SLICE)
-            return ar_poison(x->graph, ARRAS_EINVAL, "index: item %d is of no kind that there is", i);
+            return ar_poison(x->graph, ARRAS_EINVAL, "index: item %d is of no kind that there is",
+                             i);
         if (axis >= x->rank || item[AR_ITEM_STEP] == 0)
             return ar_poison(x->graph, ARRAS_EINDEX, "index: item %d has no axis, or step 0", i);
         if (!ar_dim_symbolic(item[AR_ITEM_LENGTH]) && item[AR_ITEM_LENGTH] < 0)
@@ -287,7 +304,8 @@ static arras_array check_exact(arras_array x, int n, const int64_t *ints)
         axis++;
     }
     if (axis != x->rank)
-        return ar_poison(x->graph, ARRAS_EINDEX, "index: %d indices for an array of rank %d", axis, x->rank);
+        return ar_poison(x->graph, ARRAS_EINDEX, "index: %d indices for an array of rank %d", axis,
+                         x->rank);
     return NULL;
 }
 
@@ -298,13 +316,14 @@ arras_array ar_index_exact(arras_array x, int n, const int64_t *ints)
     if (bad)
         return bad;
     if (n < 0 || n > MAX_ITEMS + ARRAS_MAX_RANK)
-        return ar_poison(x->graph, ARRAS_ELIMIT, "index: %d items; there may be 0..%d", n, MAX_ITEMS);
+        return ar_poison(x->graph, ARRAS_ELIMIT, "index: %d items; there may be 0..%d", n,
+                         MAX_ITEMS);
     if ((bad = check_exact(x, n, ints)))
         return bad;
     return index_node(x, n, ints);
 }
 
-/* ---- Gather ------------------------------------------------------------------------------------------------ */
+/* ---- Gather --------------------------------------------------------------------------------- */
 
 static arras_array check_indices(arras_array x, uint32_t axes, int n, const arras_array *indices)
 {
@@ -317,11 +336,13 @@ static arras_array check_indices(arras_array x, uint32_t axes, int n, const arra
     if (indices[0]->graph != x->graph)
         return ar_poison(x->graph, ARRAS_EINVAL, "gather: an index array belongs to another graph");
     if (count != n || (x->rank < 32 && axes >> x->rank != 0))
-        return ar_poison(x->graph, ARRAS_EAXIS, "gather: %d index arrays for %d axes of an array of rank %d", n,
-                         count, x->rank);
+        return ar_poison(x->graph, ARRAS_EAXIS,
+                         "gather: %d index arrays for %d axes of an array of rank %d", n, count,
+                         x->rank);
     for (int i = 0; i < n; i++)
         if (!ar_dtype_is_integer(indices[i]->type.dtype)) {
-            ar_fail(&err, ARRAS_EDTYPE, "gather: an index array is %s: it must be an integer type%s",
+            ar_fail(&err, ARRAS_EDTYPE,
+                    "gather: an index array is %s: it must be an integer type%s",
                     ar_dtype_name(indices[i]->type.dtype),
                     indices[i]->type.dtype == ARRAS_BOOL ? " (for masks use where)" : "");
             return ar_poison_about(x->graph, &err, 1, &indices[i]);
@@ -339,8 +360,8 @@ arras_array ar_gather(arras_array x, uint32_t axes, int place, int n, const arra
     if (bad || (bad = check_indices(x, axes, n, indices)))
         return bad;
     for (int i = 0; i < n; i++)
-        if (ar_broadcast(&picked_rank, picked, x->graph, "gather", picked_rank, picked, indices[i]->rank,
-                         indices[i]->shape, &err) != ARRAS_OK)
+        if (ar_broadcast(&picked_rank, picked, x->graph, "gather", picked_rank, picked,
+                         indices[i]->rank, indices[i]->shape, &err) != ARRAS_OK)
             return ar_poison_about(x->graph, &err, n, indices);
     for (int d = 0; d < x->rank; d++)
         if (!(axes >> d & 1))

@@ -3,20 +3,24 @@
 
 #include <string.h>
 
-/* ---- Inputs and parameters ----------------------------------------------------------------------------- */
+/* ---- Inputs and parameters ------------------------------------------------------------------ */
 
-static arras_array check_leaf(arras_graph *g, const char *what, const char *name, arras_dtype dtype, int rank,
-                              const arras_dim *shape)
+static arras_array check_leaf(arras_graph *g, const char *what, const char *name, arras_dtype dtype,
+                              int rank, const arras_dim *shape)
 {
     if (!name || !ar_name_valid(name, strlen(name)))
-        return ar_poison(g, ARRAS_ENAME, "%s '%.255s': a name is letters, digits, '_' and '.', "
-                                         "and starts with a letter or '_'", what, name ? name : "");
+        return ar_poison(g, ARRAS_ENAME,
+                         "%s '%.255s': a name is letters, digits, '_' and '.', "
+                         "and starts with a letter or '_'",
+                         what, name ? name : "");
     if (!ar_dtype_valid(dtype))
-        return ar_poison(g, ARRAS_EDTYPE, "%s '%s': there is no type number %d", what, name, (int)dtype);
+        return ar_poison(g, ARRAS_EDTYPE, "%s '%s': there is no type number %d", what, name,
+                         (int)dtype);
     return ar_check_shape(g, what, rank, shape);
 }
 
-arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape)
+arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int rank,
+                     const arras_dim *shape)
 {
     arras_array     bad = check_leaf(g, "input", name, dtype, rank, shape), x;
     const ar_named *known;
@@ -24,10 +28,14 @@ arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int ra
     if (bad)
         return bad;
     if ((known = ar_named_find(g, name)))
-        return ar_poison(g, ARRAS_ENAME, "input '%s': the name is already used by %s: choose another", name,
+        return ar_poison(g, ARRAS_ENAME,
+                         "input '%s': the name is already used by %s: choose another", name,
                          known->input ? "an input" : "a size");
-    x = ar_intern(g, &(struct arras_node){
-                         .kind = AR_INPUT, .type = { dtype, false }, .rank = rank, .shape = shape, .name = name });
+    x = ar_intern(g, &(struct arras_node){ .kind = AR_INPUT,
+                                           .type = { dtype, false },
+                                           .rank = rank,
+                                           .shape = shape,
+                                           .name = name });
     if (ar_is_poison(x))
         return x;
     if (!ar_grow(&g->inputs, &g->inputs_room, g->ninputs, sizeof *g->inputs) ||
@@ -38,7 +46,8 @@ arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int ra
 }
 
 /* Parameters of different functions may share a name; the serial number keeps them apart. */
-arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape)
+arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int rank,
+                     const arras_dim *shape)
 {
     arras_array bad = check_leaf(g, "parameter", name, dtype, rank, shape);
     int64_t     serial = g->nparams;
@@ -55,7 +64,7 @@ arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int ra
                                               .ints = &serial });
 }
 
-/* ---- Data ---------------------------------------------------------------------------------------------- */
+/* ---- Data ----------------------------------------------------------------------------------- */
 
 static bool is_empty(int rank, const int64_t *shape)
 {
@@ -77,8 +86,8 @@ static void c_strides(int64_t *strides, size_t size, int rank, const int64_t *sh
 }
 
 /* Copies strided cells in row-major order. */
-static void pack(unsigned char *to, const unsigned char *from, size_t size, int rank, const int64_t *shape,
-                 const int64_t *strides)
+static void pack(unsigned char *to, const unsigned char *from, size_t size, int rank,
+                 const int64_t *shape, const int64_t *strides)
 {
     int64_t at[ARRAS_MAX_RANK] = { 0 };
 
@@ -132,18 +141,21 @@ static arras_array intern_copy(arras_graph *g, struct arras_node *node, int64_t 
     return x;
 }
 
-arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape, const int64_t *strides,
-                    const void *data, bool copy)
+arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape,
+                    const int64_t *strides, const void *data, bool copy)
 {
     arras_array       bad = check_leaf(g, "data", "data", dtype, rank, shape);
     int64_t           ints[ARRAS_MAX_RANK + 1];
-    struct arras_node node = { .kind = AR_DATA, .type = { dtype, false }, .rank = rank, .shape = shape };
+    struct arras_node node = {
+        .kind = AR_DATA, .type = { dtype, false }, .rank = rank, .shape = shape
+    };
 
     if (bad)
         return bad;
     for (int d = 0; d < rank; d++)
         if (ar_dim_symbolic(shape[d]))
-            return ar_poison(g, ARRAS_ESIZE, "data: axis %d is symbolic: data has its shape now", d);
+            return ar_poison(g, ARRAS_ESIZE, "data: axis %d is symbolic: data has its shape now",
+                             d);
     if (!data && !is_empty(rank, shape))
         return ar_poison(g, ARRAS_EINVAL, "data: the pointer is NULL, but the array has cells");
     c_strides(ints, ar_dtype_size(dtype), rank, shape);
@@ -156,7 +168,7 @@ arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *
     return copy ? intern_copy(g, &node, ints) : ar_intern(g, &node);
 }
 
-/* ---- Numbers and sizes ----------------------------------------------------------------------------------- */
+/* ---- Numbers and sizes ---------------------------------------------------------------------- */
 
 arras_array ar_const(arras_graph *g, ar_type type, ar_value value)
 {
@@ -165,7 +177,8 @@ arras_array ar_const(arras_graph *g, ar_type type, ar_value value)
     if (type.dtype == ARRAS_BOOL)
         value = (ar_value){ .bits = { value.b != 0, 0 } };
     ar_value_canonical(type.dtype, &value);
-    return ar_intern(g, &(struct arras_node){ .kind = AR_CONST, .type = type, .nints = 2, .ints = value.bits });
+    return ar_intern(
+        g, &(struct arras_node){ .kind = AR_CONST, .type = type, .nints = 2, .ints = value.bits });
 }
 
 arras_array ar_size_node(arras_graph *g, arras_dim dim)
@@ -176,6 +189,7 @@ arras_array ar_size_node(arras_graph *g, arras_dim dim)
         return ar_poison(g, ARRAS_ESIZE, "size: %s", error);
     if (!ar_dim_symbolic(dim))
         return ar_const(g, (ar_type){ ARRAS_I64, false }, (ar_value){ .bits = { dim, 0 } });
-    return ar_intern(g, &(struct arras_node){
-                            .kind = AR_SIZE, .type = { ARRAS_I64, false }, .nints = 1, .ints = &dim });
+    return ar_intern(g,
+                     &(struct arras_node){
+                         .kind = AR_SIZE, .type = { ARRAS_I64, false }, .nints = 1, .ints = &dim });
 }

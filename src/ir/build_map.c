@@ -16,8 +16,8 @@ static arras_array poison_types(ar_op op, int n, const arras_array *xs)
     return ar_poison_about(xs[0]->graph, &err, n, xs);
 }
 
-/* An untyped integer must fit the type it takes: u8 + 300 is an error, as in NumPy 2.  Comparisons are
- * exact instead: there the number gets a type of its own. */
+/* An untyped integer must fit the type it takes: u8 + 300 is an error, as in NumPy 2.  Comparisons
+ * are exact instead: there the number gets a type of its own. */
 static arras_array fit_numbers(ar_op op, int n, arras_array *xs, const ar_signature *s)
 {
     for (int i = 0; i < n; i++) {
@@ -29,7 +29,8 @@ static arras_array fit_numbers(ar_op op, int n, arras_array *xs, const ar_signat
             xs[i] = ar_cast(xs[i], ARRAS_I64);
             continue;
         }
-        ar_fail(&err, ARRAS_EDTYPE, "%s: %" PRId64 " does not fit %s: cast the other operand to a wider type",
+        ar_fail(&err, ARRAS_EDTYPE,
+                "%s: %" PRId64 " does not fit %s: cast the other operand to a wider type",
                 ar_op_name(op), xs[i]->ints[0], ar_dtype_name(s->operand[i]));
         return ar_poison_about(xs[0]->graph, &err, n, xs);
     }
@@ -41,9 +42,11 @@ static arras_array check_power(ar_op op, int n, const arras_array *xs, const ar_
 {
     arras_error err;
 
-    if (op != AR_OP_pow || !ar_dtype_is_integer(s->compute) || !is_untyped_int(xs[1]) || xs[1]->ints[0] >= 0)
+    if (op != AR_OP_pow || !ar_dtype_is_integer(s->compute) || !is_untyped_int(xs[1]) ||
+        xs[1]->ints[0] >= 0)
         return NULL;
-    ar_fail(&err, ARRAS_EDTYPE, "pow: an integer to the power %" PRId64 " is no integer: cast it to a real type",
+    ar_fail(&err, ARRAS_EDTYPE,
+            "pow: an integer to the power %" PRId64 " is no integer: cast it to a real type",
             xs[1]->ints[0]);
     return ar_poison_about(xs[0]->graph, &err, n, xs);
 }
@@ -57,7 +60,8 @@ static arras_array compare_mixed(ar_op op, const arras_array *xs)
     arras_array  negative = ar_map(AR_OP_less, 2, (arras_array[]){ xs[side], zero });
     arras_array  outcome = ar_const(g, (ar_type){ ARRAS_BOOL, false },
                                     (ar_value){ .bits = { ar_negative_compares(op, side), 0 } });
-    arras_array  positive = ar_map(op, 2, (arras_array[]){ ar_cast(xs[0], ARRAS_U64), ar_cast(xs[1], ARRAS_U64) });
+    arras_array  positive =
+        ar_map(op, 2, (arras_array[]){ ar_cast(xs[0], ARRAS_U64), ar_cast(xs[1], ARRAS_U64) });
 
     return ar_map(AR_OP_where, 3, (arras_array[]){ negative, outcome, positive });
 }
@@ -70,8 +74,10 @@ static bool all_untyped(int n, const arras_array *xs)
     return true;
 }
 
-/* Operations on untyped numbers alone give an untyped number at once: 2 * 3.5 stays as untyped as 7.0. */
-static arras_array fold(arras_graph *g, ar_op op, int n, const arras_array *xs, const ar_signature *s)
+/* Operations on untyped numbers alone give an untyped number at once: 2 * 3.5 stays as untyped
+ * as 7.0. */
+static arras_array fold(arras_graph *g, ar_op op, int n, const arras_array *xs,
+                        const ar_signature *s)
 {
     ar_value operands[AR_MAX_ARITY] = { 0 }, result = { .bits = { 0, 0 } };
 
@@ -81,8 +87,8 @@ static arras_array fold(arras_graph *g, ar_op op, int n, const arras_array *xs, 
     return ar_const(g, s->result, result);
 }
 
-static arras_status broadcast_all(int *rank, arras_dim *shape, ar_op op, int n, const arras_array *xs,
-                                  arras_error *err)
+static arras_status broadcast_all(int *rank, arras_dim *shape, ar_op op, int n,
+                                  const arras_array *xs, arras_error *err)
 {
     *rank = 0;
     for (int i = 0; i < n; i++) {
@@ -132,8 +138,8 @@ arras_array ar_map(ar_op op, int n, const arras_array *operands)
     if (bad)
         return bad;
     if (n != ar_op_arity(op))
-        return ar_poison(operands[0]->graph, ARRAS_EINVAL, "%s takes %d operands, not %d", ar_op_name(op),
-                         ar_op_arity(op), n);
+        return ar_poison(operands[0]->graph, ARRAS_EINVAL, "%s takes %d operands, not %d",
+                         ar_op_name(op), ar_op_arity(op), n);
     memcpy(xs, operands, (size_t)n * sizeof *xs);
     if (!signature(&s, op, n, xs))
         return poison_types(op, n, xs);
@@ -171,7 +177,7 @@ arras_array ar_cast(arras_array x, arras_dtype dtype)
                                                      .inputs = &x });
 }
 
-/* ---- Index lambdas ------------------------------------------------------------------------------------- */
+/* ---- Index lambdas -------------------------------------------------------------------------- */
 
 typedef struct {
     arras_graph *g;
@@ -258,10 +264,11 @@ static arras_array check_cell(arras_graph *g, int rank, arras_expr cell)
     if (cell->graph != g)
         return ar_poison(g, ARRAS_EINVAL, "lambda: the expression belongs to another graph");
     if (cell->nfree > 0)
-        return ar_poison(g, ARRAS_ENAME, "lambda: no reduction gives the variable '%s' a value", cell->free[0]);
+        return ar_poison(g, ARRAS_ENAME, "lambda: no reduction gives the variable '%s' a value",
+                         cell->free[0]);
     if (cell->axes > rank)
-        return ar_poison(g, ARRAS_EAXIS, "lambda: index %d is used, but the result has rank %d", cell->axes - 1,
-                         rank);
+        return ar_poison(g, ARRAS_EAXIS, "lambda: index %d is used, but the result has rank %d",
+                         cell->axes - 1, rank);
     return NULL;
 }
 
@@ -276,7 +283,8 @@ arras_array ar_lambda(arras_graph *g, int rank, const arras_dim *shape, arras_ex
     if (!start_binding(g))
         return ar_poison_memory(g);
     bound = bind(&b, cell);
-    result = b.failed ? ar_poison_memory(g) : ar_lambda_bound(g, rank, shape, bound, (int)b.count, b.arrays);
+    result = b.failed ? ar_poison_memory(g)
+                      : ar_lambda_bound(g, rank, shape, bound, (int)b.count, b.arrays);
     ar_free(b.arrays);
     return result;
 }
@@ -294,11 +302,13 @@ static arras_array check_loads(arras_graph *g, arras_expr e, int n, const arras_
         int64_t k = e->ints[0];
 
         if (k < 0 || k >= n)
-            return ar_poison(g, ARRAS_EINVAL, "lambda: a load reads binding %" PRId64 " of %d", k, n);
+            return ar_poison(g, ARRAS_EINVAL, "lambda: a load reads binding %" PRId64 " of %d", k,
+                             n);
         if (e->rank != bindings[k]->rank || e->type.dtype != bindings[k]->type.dtype)
-            return ar_poison(g, ARRAS_ESHAPE, "lambda: a load of binding %" PRId64 " has %d indices and type %s, "
-                                              "the array rank %d and type %s", k, e->rank,
-                             ar_dtype_name(e->type.dtype), bindings[k]->rank,
+            return ar_poison(g, ARRAS_ESHAPE,
+                             "lambda: a load of binding %" PRId64 " has %d indices and type %s, "
+                             "the array rank %d and type %s",
+                             k, e->rank, ar_dtype_name(e->type.dtype), bindings[k]->rank,
                              ar_dtype_name(bindings[k]->type.dtype));
     }
     for (int i = 0; i < e->nargs && !bad; i++)
@@ -306,12 +316,13 @@ static arras_array check_loads(arras_graph *g, arras_expr e, int n, const arras_
     return bad;
 }
 
-arras_array ar_lambda_bound(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell, int n,
-                            const arras_array *bindings)
+arras_array ar_lambda_bound(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell,
+                            int n, const arras_array *bindings)
 {
     arras_array bad = ar_check_shape(g, "lambda", rank, shape);
 
-    if (bad || (bad = check_cell(g, rank, cell)) || (n > 0 && (bad = ar_check_inputs("lambda", n, bindings))))
+    if (bad || (bad = check_cell(g, rank, cell)) ||
+        (n > 0 && (bad = ar_check_inputs("lambda", n, bindings))))
         return bad;
     if (!start_binding(g))
         return ar_poison_memory(g);

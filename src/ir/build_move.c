@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Stack and concatenate ---------------------------------------------------------------------------- */
+/* ---- Stack and concatenate ------------------------------------------------------------------ */
 
 static ar_type promote_parts(int n, const arras_array *xs)
 {
@@ -32,7 +32,8 @@ static bool same_shape(arras_array x, arras_array y, int but_axis)
     return true;
 }
 
-static arras_array join(ar_kind kind, int axis, int rank, const arras_dim *shape, int n, const arras_array *xs)
+static arras_array join(ar_kind kind, int axis, int rank, const arras_dim *shape, int n,
+                        const arras_array *xs)
 {
     arras_graph *g = xs[0]->graph;
     arras_array  bad = ar_check_shape(g, ar_kind_word(kind), rank, shape);
@@ -80,7 +81,8 @@ arras_array ar_concat(int n, const arras_array *xs, int axis)
         return ar_poison_about(xs[0]->graph, &err, n, xs);
     for (int i = 0; i < n; i++) {
         if (!same_shape(xs[0], xs[i], axis))
-            return poison_part("concatenate", i, xs, "shapes must be equal but for the axis joined along");
+            return poison_part("concatenate", i, xs,
+                               "shapes must be equal but for the axis joined along");
         length = ar_dim_add(xs[0]->graph, length, xs[i]->shape[axis]);
     }
     memcpy(shape, xs[0]->shape, (size_t)xs[0]->rank * sizeof *shape);
@@ -88,7 +90,7 @@ arras_array ar_concat(int n, const arras_array *xs, int axis)
     return join(AR_CONCAT, axis, xs[0]->rank, shape, n, xs);
 }
 
-/* ---- Roll and permute ---------------------------------------------------------------------------------- */
+/* ---- Roll and permute ----------------------------------------------------------------------- */
 
 arras_array ar_roll(arras_array x, const int64_t *shifts)
 {
@@ -140,7 +142,7 @@ arras_array ar_permute(arras_array x, const int *axes)
                                                      .ints = ints });
 }
 
-/* ---- Reshape ------------------------------------------------------------------------------------------- */
+/* ---- Reshape -------------------------------------------------------------------------------- */
 
 /* A product of lengths: a number times at most one symbolic length. */
 typedef struct {
@@ -166,10 +168,10 @@ static cells count_cells(int rank, const arras_dim *shape, uint32_t without)
     return c;
 }
 
-/* Symbolic lengths that stand on both sides are taken out before anything is multiplied: (n, m, 4) to
- * (n, m, 2, 2) needs no product of n and m. */
-static void cancel_symbols(int rank_a, const arras_dim *a, int rank_b, const arras_dim *b, uint32_t *out_a,
-                           uint32_t *out_b)
+/* Symbolic lengths that stand on both sides are taken out before anything is multiplied: (n, m, 4)
+ * to (n, m, 2, 2) needs no product of n and m. */
+static void cancel_symbols(int rank_a, const arras_dim *a, int rank_b, const arras_dim *b,
+                           uint32_t *out_a, uint32_t *out_b)
 {
     *out_a = *out_b = 0;
     for (int i = 0; i < rank_a; i++)
@@ -202,7 +204,8 @@ static bool divide_cells(arras_dim *out, arras_graph *g, cells c, int64_t by)
 
         if (term.factor % by != 0)
             return false;
-        result = ar_dim_add(g, result, ar_dim_mul(g, ar_dim_size(g, g->sizes[term.size]), term.factor / by));
+        result = ar_dim_add(g, result,
+                            ar_dim_mul(g, ar_dim_size(g, g->sizes[term.size]), term.factor / by));
     }
     *out = result;
     return true;
@@ -223,7 +226,8 @@ static arras_array poison_reshape(arras_array x, int rank, const arras_dim *shap
     arras_error err;
 
     ar_shape_print(&text, x->graph, rank, shape);
-    ar_fail(&err, ARRAS_ESHAPE, "reshape: the cells do not fill the shape %s", text.data ? text.data : "");
+    ar_fail(&err, ARRAS_ESHAPE, "reshape: the cells do not fill the shape %s",
+            text.data ? text.data : "");
     ar_text_free(&text);
     return ar_poison_about(x->graph, &err, 1, &x);
 }
@@ -236,8 +240,9 @@ static arras_array find_open_axis(int *open, arras_array x, int rank, arras_dim 
         if (shape[d] != -1)
             continue;
         if (*open >= 0)
-            return ar_poison(x->graph, ARRAS_ESHAPE, "reshape: axes %d and %d are both -1: only one can be found",
-                             *open, d);
+            return ar_poison(x->graph, ARRAS_ESHAPE,
+                             "reshape: axes %d and %d are both -1: only one can be found", *open,
+                             d);
         *open = d;
         shape[d] = 1;
     }
@@ -254,11 +259,13 @@ arras_array ar_reshape(arras_array x, int rank, const arras_dim *wanted, char or
     if (bad)
         return bad;
     if (order != 'C' && order != 'F')
-        return ar_poison(x->graph, ARRAS_EINVAL, "reshape: the order is 'C' or 'F', not character %d", order);
+        return ar_poison(x->graph, ARRAS_EINVAL,
+                         "reshape: the order is 'C' or 'F', not character %d", order);
     if (rank < 0 || rank > ARRAS_MAX_RANK || (rank > 0 && !wanted))
         return ar_check_shape(x->graph, "reshape", rank, wanted);
     memcpy(shape, wanted, (size_t)rank * sizeof *shape);
-    if ((bad = find_open_axis(&open, x, rank, shape)) || (bad = ar_check_shape(x->graph, "reshape", rank, shape)))
+    if ((bad = find_open_axis(&open, x, rank, shape)) ||
+        (bad = ar_check_shape(x->graph, "reshape", rank, shape)))
         return bad;
     cancel_symbols(x->rank, x->shape, rank, shape, &out_x, &out_shape);
     if (!fits(x->graph, shape, open, count_cells(x->rank, x->shape, out_x),

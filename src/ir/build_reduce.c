@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static arras_array poison_reduce(ar_reduction reduction, arras_array x, arras_status code, const char *text)
+static arras_array poison_reduce(ar_reduction reduction, arras_array x, arras_status code,
+                                 const char *text)
 {
     arras_error err;
 
@@ -12,7 +13,8 @@ static arras_array poison_reduce(ar_reduction reduction, arras_array x, arras_st
 }
 
 /* The initial value must go into the type of the cells that are combined without loss of kind. */
-static arras_array check_initial(ar_reduction reduction, arras_array x, arras_array initial, arras_dtype compute)
+static arras_array check_initial(ar_reduction reduction, arras_array x, arras_array initial,
+                                 arras_dtype compute)
 {
     ar_type together;
 
@@ -61,7 +63,8 @@ static bool has_cells(int rank, const arras_dim *shape)
     return true;
 }
 
-arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims, arras_array initial)
+arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims,
+                      arras_array initial)
 {
     arras_array  inputs[] = { x, initial }, bad;
     arras_dim    shape[ARRAS_MAX_RANK];
@@ -71,25 +74,29 @@ arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool
     if ((bad = ar_check_inputs(ar_reduction_name(reduction), initial ? 2 : 1, inputs)))
         return bad;
     if (x->rank < 32 && axes >> x->rank != 0)
-        return poison_reduce(reduction, x, ARRAS_EAXIS, "is given an axis that the array does not have");
+        return poison_reduce(reduction, x, ARRAS_EAXIS,
+                             "is given an axis that the array does not have");
     if (!ar_reduction_signature(&s, reduction, x->type))
         return poison_reduce(reduction, x, ARRAS_EDTYPE, "is not defined for this type");
     if (initial && (bad = check_initial(reduction, x, initial, s.compute)))
         return bad;
     rank = reduced_shape(shape, x, axes, keepdims);
-    if (ar_reduction_identity(reduction) < 0 && !initial && reduces_nothing(x, axes) && has_cells(rank, shape))
-        return poison_reduce(reduction, x, ARRAS_ESHAPE, "over no cells has no value: give an initial value");
-    return ar_intern(x->graph, &(struct arras_node){ .kind = AR_REDUCE,
-                                                     .type = s.result,
-                                                     .rank = rank,
-                                                     .shape = shape,
-                                                     .ninputs = initial ? 2 : 1,
-                                                     .inputs = inputs,
-                                                     .nints = 3,
-                                                     .ints = (int64_t[]){ reduction, axes, keepdims } });
+    if (ar_reduction_identity(reduction) < 0 && !initial && reduces_nothing(x, axes) &&
+        has_cells(rank, shape))
+        return poison_reduce(reduction, x, ARRAS_ESHAPE,
+                             "over no cells has no value: give an initial value");
+    return ar_intern(x->graph,
+                     &(struct arras_node){ .kind = AR_REDUCE,
+                                           .type = s.result,
+                                           .rank = rank,
+                                           .shape = shape,
+                                           .ninputs = initial ? 2 : 1,
+                                           .inputs = inputs,
+                                           .nints = 3,
+                                           .ints = (int64_t[]){ reduction, axes, keepdims } });
 }
 
-/* ---- Sparse matrix in compressed rows times a dense array -------------------------------------------------- */
+/* ---- Sparse matrix in compressed rows times a dense array ----------------------------------- */
 
 static arras_array check_csr(const arras_array *xs)
 {
@@ -114,9 +121,10 @@ static arras_array check_csr(const arras_array *xs)
 
 arras_array ar_csr(arras_array values, arras_array columns, arras_array starts, arras_array x)
 {
-    arras_array inputs[] = { values, columns, starts, x }, bad = ar_check_inputs("csr_matmul", 4, inputs);
-    arras_dim   shape[ARRAS_MAX_RANK];
-    ar_type     type;
+    arras_array inputs[] = { values, columns, starts, x },
+                bad = ar_check_inputs("csr_matmul", 4, inputs);
+    arras_dim shape[ARRAS_MAX_RANK];
+    ar_type   type;
 
     if (bad || (bad = check_csr(inputs)))
         return bad;

@@ -28,9 +28,12 @@ const char *ar_dim_error(const arras_graph *g, arras_dim dim)
     return affine ? affine->error : NULL;
 }
 
-/* ---- Interning --------------------------------------------------------------------------------------- */
+/* ---- Interning ------------------------------------------------------------------------------ */
 
-static size_t affine_bytes(int nterms) { return sizeof(ar_affine) + (size_t)nterms * sizeof(ar_term); }
+static size_t affine_bytes(int nterms)
+{
+    return sizeof(ar_affine) + (size_t)nterms * sizeof(ar_term);
+}
 
 /* Terms are hashed and compared member by member: there is padding between the members. */
 static uint64_t affine_hash(const ar_affine *a)
@@ -38,7 +41,8 @@ static uint64_t affine_hash(const ar_affine *a)
     uint64_t hash = ar_hash_mix((uint64_t)a->constant, (uint64_t)a->nterms);
 
     for (int i = 0; i < a->nterms; i++)
-        hash = ar_hash_mix(ar_hash_mix(hash, (uint64_t)a->terms[i].size), (uint64_t)a->terms[i].factor);
+        hash = ar_hash_mix(ar_hash_mix(hash, (uint64_t)a->terms[i].size),
+                           (uint64_t)a->terms[i].factor);
     return hash;
 }
 
@@ -70,12 +74,14 @@ static arras_dim dim_keep(arras_graph *g, const ar_affine *affine)
 {
     entry *made;
 
-    if (g->naffines >= INT32_MAX || !ar_grow(&g->affines, &g->affines_room, g->naffines, sizeof *g->affines))
+    if (g->naffines >= INT32_MAX ||
+        !ar_grow(&g->affines, &g->affines_room, g->naffines, sizeof *g->affines))
         return dim_memory(g);
     made = ar_arena_alloc(&g->arena, 1, sizeof *made);
     if (!made)
         return dim_memory(g);
-    *made = (entry){ ar_arena_copy(&g->arena, affine, 1, affine_bytes(affine->nterms)), g->naffines };
+    *made =
+        (entry){ ar_arena_copy(&g->arena, affine, 1, affine_bytes(affine->nterms)), g->naffines };
     if (!made->affine || !ar_table_add(&g->affine_set, affine_hash(affine), made))
         return dim_memory(g);
     g->affines[g->naffines] = made->affine;
@@ -94,7 +100,7 @@ static arras_dim dim_poison(arras_graph *g, const char *error)
     return dim_keep(g, &(ar_affine){ .error = error });
 }
 
-/* ---- Arithmetic -------------------------------------------------------------------------------------- */
+/* ---- Arithmetic ----------------------------------------------------------------------------- */
 
 /* A number as a form without terms; `storage` holds it. */
 static const ar_affine *as_affine(const arras_graph *g, arras_dim dim, ar_affine *storage)
@@ -134,7 +140,8 @@ static bool combine(ar_affine *sum, const ar_affine *a, const ar_affine *b, int6
         int     size = from_a ? a->terms[i].size : b->terms[j].size;
         int64_t factor = from_a ? a->terms[i++].factor : 0;
 
-        if (from_b && (!ar_mul64(&scaled, b->terms[j++].factor, scale) || !ar_add64(&factor, factor, scaled)))
+        if (from_b &&
+            (!ar_mul64(&scaled, b->terms[j++].factor, scale) || !ar_add64(&factor, factor, scaled)))
             return false;
         add_term(sum, size, factor);
     }
@@ -166,7 +173,8 @@ arras_dim ar_dim_sub(arras_graph *g, arras_dim a, arras_dim b) { return dim_comb
 arras_dim ar_dim_mul(arras_graph *g, arras_dim a, arras_dim b)
 {
     if (ar_dim_symbolic(a) && ar_dim_symbolic(b))
-        return dim_poison(g, "a product of two sizes is not affine: give it a name of its own with arras_size");
+        return dim_poison(
+            g, "a product of two sizes is not affine: give it a name of its own with arras_size");
     return ar_dim_symbolic(b) ? dim_combine(g, 0, b, a) : dim_combine(g, 0, a, b);
 }
 
@@ -189,7 +197,7 @@ arras_dim ar_dim_substitute(arras_graph *g, arras_dim of, const arras_dim *sizes
     return result;
 }
 
-/* ---- Sizes ------------------------------------------------------------------------------------------- */
+/* ---- Sizes ---------------------------------------------------------------------------------- */
 
 static arras_dim size_dim(arras_graph *g, int size)
 {
@@ -214,7 +222,8 @@ arras_dim ar_dim_size(arras_graph *g, const char *name)
         return known->input ? dim_poison(g, "a size has the name of an input: rename one of them")
                             : size_dim(g, known->size);
     if (!name || !ar_name_valid(name, strlen(name)))
-        return dim_poison(g, "the name of a size must be letters, digits and _, not starting with a digit");
+        return dim_poison(
+            g, "the name of a size must be letters, digits and _, not starting with a digit");
     kept = ar_string_keep(g, name, strlen(name));
     if (!kept || !ar_grow(&g->sizes, &g->sizes_room, g->nsizes, sizeof *g->sizes) ||
         !ar_named_add(g, (ar_named){ .name = kept, .size = size }))
@@ -233,7 +242,7 @@ int ar_size_find(const arras_graph *g, const char *name)
     return known && !known->input ? known->size : -1;
 }
 
-/* ---- Values and texts ---------------------------------------------------------------------------------- */
+/* ---- Values and texts ----------------------------------------------------------------------- */
 
 static bool affine_value(int64_t *out, const ar_affine *affine, const int64_t *sizes)
 {
@@ -247,7 +256,8 @@ static bool affine_value(int64_t *out, const ar_affine *affine, const int64_t *s
     return true;
 }
 
-static arras_status fail_dim(const arras_graph *g, arras_dim dim, const char *what, arras_error *err)
+static arras_status fail_dim(const arras_graph *g, arras_dim dim, const char *what,
+                             arras_error *err)
 {
     ar_text text = { 0 };
 

@@ -1,18 +1,18 @@
-/* dot.c -- a graph as a picture for Graphviz: a box for every node, functions in frames of their own.
- * Numbers and notation are those of the text form, so that both can be read side by side. */
+/* dot.c -- a graph as a picture for Graphviz: a box for every node, functions in frames of their
+ * own. Numbers and notation are those of the text form, so that both can be read side by side. */
 #include "ir/notation.h"
 
 #include <string.h>
 
 typedef struct {
-    ar_printer p;      /* prints into `scratch` */
+    ar_printer p; /* prints into `scratch` */
     ar_text    scratch;
     ar_text   *out;
     int64_t   *places; /* by id: place in the order of its scope, the name of a box */
     int        scope;  /* 0: the program; 1 + number of a function */
 } drawing;
 
-/* ---- Looks ------------------------------------------------------------------------------------------ */
+/* ---- Looks ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *shape, *fill, *line;
@@ -38,7 +38,7 @@ static look look_of(ar_kind kind)
     }
 }
 
-/* ---- Labels ----------------------------------------------------------------------------------------- */
+/* ---- Labels --------------------------------------------------------------------------------- */
 
 enum { LONGEST_LABEL = 56 };
 
@@ -55,7 +55,8 @@ static void put_escaped(ar_text *out, char c)
 
 static bool continues_character(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
-/* Runs of blanks and ends of lines become one blank, and what is too long is cut between characters. */
+/* Runs of blanks and ends of lines become one blank, and what is too long is cut between
+ * characters. */
 static void put_label(ar_text *out, const char *text, size_t length)
 {
     size_t shown = 0;
@@ -98,13 +99,15 @@ static void label_type(drawing *d, arras_array x)
 static void label_title(drawing *d, arras_array x, const char *text, size_t length)
 {
     if (!has_name(x))
-        ar_text_printf(d->out, "<font color=\"#8a94a0\">%%%" PRId64 "</font> ", d->p.numbers[x->id]);
+        ar_text_printf(d->out, "<font color=\"#8a94a0\">%%%" PRId64 "</font> ",
+                       d->p.numbers[x->id]);
     ar_text_add(d->out, "<b>");
     put_label(d->out, text, length);
     ar_text_add(d->out, "</b>");
 }
 
-/* The word of the operation, then what follows it in the text form, without the brackets around it. */
+/* The word of the operation, then what follows it in the text form, without the brackets around it.
+ */
 static arras_status label_operation(drawing *d, arras_array x, arras_error *err)
 {
     arras_status status;
@@ -148,7 +151,7 @@ static arras_status label_node(drawing *d, arras_array x, arras_error *err)
     return status;
 }
 
-/* ---- Boxes and arrows ------------------------------------------------------------------------------- */
+/* ---- Boxes and arrows ----------------------------------------------------------------------- */
 
 static void put_place(const drawing *d, arras_array x)
 {
@@ -162,7 +165,8 @@ static arras_status draw_node(drawing *d, arras_array x, arras_error *err)
 
     ar_text_add(d->out, "    ");
     put_place(d, x);
-    ar_text_printf(d->out, " [shape=%s, fillcolor=\"%s\", color=\"%s\", label=<", l.shape, l.fill, l.line);
+    ar_text_printf(d->out, " [shape=%s, fillcolor=\"%s\", color=\"%s\", label=<", l.shape, l.fill,
+                   l.line);
     status = label_node(d, x, err);
     ar_text_add(d->out, ">];\n");
     for (int i = 0; i < x->ninputs; i++) {
@@ -175,7 +179,8 @@ static arras_status draw_node(drawing *d, arras_array x, arras_error *err)
     return status;
 }
 
-static arras_status draw_nodes(drawing *d, int64_t count, const arras_array *nodes, arras_error *err)
+static arras_status draw_nodes(drawing *d, int64_t count, const arras_array *nodes,
+                               arras_error *err)
 {
     arras_status status = ARRAS_OK;
     int64_t      number = 0;
@@ -192,18 +197,21 @@ static arras_status draw_nodes(drawing *d, int64_t count, const arras_array *nod
 /* A flag that carries the name of an output or a result. */
 static void draw_named(drawing *d, const char *word, int number, const char *name, arras_array x)
 {
-    ar_text_printf(d->out, "    s%d_%s%d [shape=invhouse, fillcolor=\"#e3e7ed\", color=\"#5f6b7a\", label=<<b>",
-                   d->scope, word, number);
+    ar_text_printf(
+        d->out,
+        "    s%d_%s%d [shape=invhouse, fillcolor=\"#e3e7ed\", color=\"#5f6b7a\", label=<<b>",
+        d->scope, word, number);
     put_string(d->out, name);
     ar_text_add(d->out, "</b>>];\n    ");
     put_place(d, x);
     ar_text_printf(d->out, " -> s%d_%s%d;\n", d->scope, word, number);
 }
 
-/* ---- Functions and the program ---------------------------------------------------------------------- */
+/* ---- Functions and the program -------------------------------------------------------------- */
 
 /* Parameters that no result needs are drawn too: they are part of the function. */
-static arras_status order_function(arras_array **nodes, int64_t *count, arras_function f, arras_error *err)
+static arras_status order_function(arras_array **nodes, int64_t *count, arras_function f,
+                                   arras_error *err)
 {
     size_t       n = (size_t)f->nparams + (size_t)f->nresults;
     arras_array *roots = ar_alloc(n, sizeof *roots);
@@ -227,8 +235,10 @@ static arras_status draw_function(drawing *d, arras_function f, arras_error *err
     if (status != ARRAS_OK)
         return status;
     d->scope = 1 + f->id;
-    ar_text_printf(d->out, "    subgraph cluster_%d {\n    style=\"rounded,filled\"; color=\"#c9c08a\"; "
-                           "fillcolor=\"#fffdf2\"; label=<function <b>", f->id);
+    ar_text_printf(d->out,
+                   "    subgraph cluster_%d {\n    style=\"rounded,filled\"; color=\"#c9c08a\"; "
+                   "fillcolor=\"#fffdf2\"; label=<function <b>",
+                   f->id);
     put_string(d->out, f->name);
     ar_text_add(d->out, "</b>>;\n");
     status = draw_nodes(d, count, nodes, err);
@@ -240,7 +250,8 @@ static arras_status draw_function(drawing *d, arras_function f, arras_error *err
     return status;
 }
 
-static arras_status draw_functions(drawing *d, int64_t count, const arras_array *nodes, arras_error *err)
+static arras_status draw_functions(drawing *d, int64_t count, const arras_array *nodes,
+                                   arras_error *err)
 {
     const arras_graph *g = d->p.g;
     int                n = ar_graph_function_count(g);
@@ -258,7 +269,8 @@ static arras_status draw_functions(drawing *d, int64_t count, const arras_array 
 }
 
 /* Inputs first, also those that no output needs. */
-static arras_status order_program(arras_array **nodes, int64_t *count, const arras_graph *g, arras_error *err)
+static arras_status order_program(arras_array **nodes, int64_t *count, const arras_graph *g,
+                                  arras_error *err)
 {
     int          inputs = ar_graph_input_count(g), n = inputs + ar_graph_output_count(g);
     arras_array *roots = ar_alloc((size_t)n, sizeof *roots);
@@ -282,11 +294,12 @@ static arras_status draw_program(drawing *d, arras_error *err)
 
     if (status != ARRAS_OK)
         return status;
-    ar_text_add(d->out, "digraph arras {\n"
-                        "    graph [rankdir=TB, nodesep=0.3, ranksep=0.35, fontname=\"Helvetica\"];\n"
-                        "    node [style=\"rounded,filled\", fontname=\"Helvetica\", fontsize=12, "
-                        "height=0.3, margin=\"0.12,0.06\"];\n"
-                        "    edge [color=\"#8a94a0\", arrowsize=0.6];\n");
+    ar_text_add(d->out,
+                "digraph arras {\n"
+                "    graph [rankdir=TB, nodesep=0.3, ranksep=0.35, fontname=\"Helvetica\"];\n"
+                "    node [style=\"rounded,filled\", fontname=\"Helvetica\", fontsize=12, "
+                "height=0.3, margin=\"0.12,0.06\"];\n"
+                "    edge [color=\"#8a94a0\", arrowsize=0.6];\n");
     status = draw_functions(d, count, nodes, err);
     if (status == ARRAS_OK)
         status = draw_nodes(d, count, nodes, err);

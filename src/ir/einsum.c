@@ -1,12 +1,14 @@
-/* einsum.c -- sums of products over named indices: reads NumPy's notation, keeps one spelling of it.
+/* einsum.c -- sums of products over named indices: reads NumPy's notation, keeps one spelling of
+ * it.
  *
- * A node's name is the full spec with an output, without ellipses and blanks, and with letters renamed
- * in the order in which they appear: "ij,jk" and "ab,bc->ac" are one node. */
+ * A node's name is the full spec with an output, without ellipses and blanks, and with letters
+ * renamed in the order in which they appear: "ij,jk" and "ab,bc->ac" are one node. */
 #include "ir/graph.h"
 
 #include <string.h>
 
-/* A label is a letter's number (0..51), or 52 + k for the k-th axis from the right that "..." stands for. */
+/* A label is a letter's number (0..51), or 52 + k for the k-th axis from the right that "..."
+ * stands for. */
 enum { LETTERS = 52, LABELS = LETTERS + ARRAS_MAX_RANK, ELLIPSIS = -2, MAX_OPERANDS = 64 };
 
 typedef struct {
@@ -63,7 +65,8 @@ static arras_status read_part(reader *r, const char *from, const char *to, int *
     return ARRAS_OK;
 }
 
-/* Replaces the mark by `axes` labels counted from the right, so that ellipses align like broadcasting. */
+/* Replaces the mark by `axes` labels counted from the right, so that ellipses align like
+ * broadcasting. */
 static arras_status spread_ellipsis(reader *r, subscript *s, const int *labels, int count, int axes)
 {
     s->rank = 0;
@@ -80,7 +83,8 @@ static arras_status spread_ellipsis(reader *r, subscript *s, const int *labels, 
     return ARRAS_OK;
 }
 
-static arras_status read_operand(reader *r, int operand, const char *from, const char *to, arras_array x)
+static arras_status read_operand(reader *r, int operand, const char *from, const char *to,
+                                 arras_array x)
 {
     int          labels[2 * ARRAS_MAX_RANK], count, named = 0;
     arras_status status = read_part(r, from, to, labels, &count);
@@ -90,8 +94,9 @@ static arras_status read_operand(reader *r, int operand, const char *from, const
     for (int i = 0; i < count; i++)
         named += labels[i] != ELLIPSIS;
     if (named > x->rank || (named == count && named != x->rank))
-        return ar_fail(&r->err, ARRAS_ESHAPE, "einsum \"%.200s\": operand %d has rank %d, its part names %d axes",
-                       r->spec, operand, x->rank, named);
+        return ar_fail(&r->err, ARRAS_ESHAPE,
+                       "einsum \"%.200s\": operand %d has rank %d, its part names %d axes", r->spec,
+                       operand, x->rank, named);
     if (named < count && x->rank - named > r->spread)
         r->spread = x->rank - named;
     return spread_ellipsis(r, &r->in[operand], labels, count, x->rank - named);
@@ -123,9 +128,11 @@ static arras_status check_diagonal(reader *r, int operand, arras_array x)
     for (int i = 0; i < s->rank; i++)
         for (int j = 0; j < i; j++)
             if (s->labels[i] == s->labels[j] && x->shape[i] != x->shape[j])
-                return ar_fail(&r->err, ARRAS_ESHAPE,
-                               "einsum \"%.200s\": axes %d and %d of operand %d have one index, but "
-                               "different lengths", r->spec, j, i, operand);
+                return ar_fail(
+                    &r->err, ARRAS_ESHAPE,
+                    "einsum \"%.200s\": axes %d and %d of operand %d have one index, but "
+                    "different lengths",
+                    r->spec, j, i, operand);
     return ARRAS_OK;
 }
 
@@ -145,7 +152,8 @@ static arras_status collect(reader *r, const arras_array *xs)
     return ARRAS_OK;
 }
 
-/* Without "->": the ellipsis, then every letter used just once, in alphabetical order (capitals first). */
+/* Without "->": the ellipsis, then every letter used just once, in alphabetical order (capitals
+ * first). */
 static void implicit_output(reader *r)
 {
     static const char order[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -160,7 +168,7 @@ static void implicit_output(reader *r)
 
 static arras_status explicit_output(reader *r, const char *from, const char *to)
 {
-    int labels[2 * ARRAS_MAX_RANK], count;
+    int  labels[2 * ARRAS_MAX_RANK], count;
     bool seen[LABELS] = { false };
 
     if (read_part(r, from, to, labels, &count) != ARRAS_OK ||
@@ -187,7 +195,8 @@ static arras_status read_spec(reader *r, const arras_array *xs)
         const char *comma = memchr(from, ',', (size_t)(end - from));
 
         if (!comma != (i == r->n - 1))
-            return fail(r, comma ? "there are more parts than operands" : "there are fewer parts than operands");
+            return fail(r, comma ? "there are more parts than operands"
+                                 : "there are fewer parts than operands");
         if (read_operand(r, i, from, comma ? comma : end, xs[i]) != ARRAS_OK)
             return r->err.code;
         from = comma ? comma + 1 : end;
@@ -200,7 +209,7 @@ static arras_status read_spec(reader *r, const arras_array *xs)
     return ARRAS_OK;
 }
 
-/* ---- One spelling ---------------------------------------------------------------------------------------- */
+/* ---- One spelling --------------------------------------------------------------------------- */
 
 typedef struct {
     int name[LABELS]; /* new number of a label, -1: none yet */
@@ -249,7 +258,8 @@ static arras_array einsum_node(reader *r, const arras_array *xs)
     if ((result = ar_check_shape(r->g, "einsum", r->out.rank, shape)))
         return result;
     if (!print_spec(&spec, r))
-        result = ar_poison(r->g, ARRAS_ELIMIT, "einsum \"%.200s\": more than %d different indices", r->spec, LETTERS);
+        result = ar_poison(r->g, ARRAS_ELIMIT, "einsum \"%.200s\": more than %d different indices",
+                           r->spec, LETTERS);
     else if (spec.failed)
         result = ar_poison_memory(r->g);
     else
@@ -272,7 +282,8 @@ arras_array ar_einsum(const char *spec, int n, const arras_array *xs)
     if (bad)
         return bad;
     if (!spec || n > MAX_OPERANDS)
-        return ar_poison(xs[0]->graph, ARRAS_EINVAL, "einsum: the spec is NULL, or there are more than %d operands",
+        return ar_poison(xs[0]->graph, ARRAS_EINVAL,
+                         "einsum: the spec is NULL, or there are more than %d operands",
                          MAX_OPERANDS);
     r = ar_alloc(1, sizeof *r);
     if (!r)
@@ -282,7 +293,8 @@ arras_array ar_einsum(const char *spec, int n, const arras_array *xs)
     r->n = n;
     for (int i = 0; i < LABELS; i++)
         r->length[i] = -1;
-    result = read_spec(r, xs) == ARRAS_OK ? einsum_node(r, xs) : ar_poison_about(r->g, &r->err, n, xs);
+    result =
+        read_spec(r, xs) == ARRAS_OK ? einsum_node(r, xs) : ar_poison_about(r->g, &r->err, n, xs);
     ar_free(r);
     return result;
 }

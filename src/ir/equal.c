@@ -1,7 +1,7 @@
 /* equal.c -- whether two arrays, perhaps of two graphs, are computed in the same way.
  *
- * Within a graph equal nodes are one node, so every node has at most one twin in the other graph: it is
- * found once, and a second, different one means that the two differ.  Hence linear time. */
+ * Within a graph equal nodes are one node, so every node has at most one twin in the other graph:
+ * it is found once, and a second, different one means that the two differ.  Hence linear time. */
 #include "ir/graph.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* ---- Sizes: the same names with the same factors, in whatever order the graphs met them ------------------- */
+/* ---- Sizes: the same names with the same factors, in whatever order the graphs met them ----- */
 
 static bool has_term(const matcher *m, const ar_affine *in, ar_term of_x)
 {
@@ -65,15 +65,15 @@ static bool same_dims(const matcher *m, int n, const arras_dim *x, const arras_d
     return true;
 }
 
-/* ---- Expressions ------------------------------------------------------------------------------------------ */
+/* ---- Expressions ---------------------------------------------------------------------------- */
 
 /* Depth is limited by AR_MAX_DEPTH. */
 static bool same_expr(matcher *m, arras_expr x, arras_expr y)
 {
     if (m->expr_twin[x->id])
         return m->expr_twin[x->id] == y;
-    if (x->kind != y->kind || x->type.dtype != y->type.dtype || x->nargs != y->nargs || x->nints != y->nints ||
-        !same_text(x->name, y->name))
+    if (x->kind != y->kind || x->type.dtype != y->type.dtype || x->nargs != y->nargs ||
+        x->nints != y->nints || !same_text(x->name, y->name))
         return false;
     if (x->kind == AR_EXPR_SIZE ? !same_dim(m, x->ints[0], y->ints[0])
                                 : memcmp(x->ints, y->ints, (size_t)x->nints * sizeof *x->ints) != 0)
@@ -85,7 +85,7 @@ static bool same_expr(matcher *m, arras_expr x, arras_expr y)
     return true;
 }
 
-/* ---- Nodes ------------------------------------------------------------------------------------------------ */
+/* ---- Nodes ---------------------------------------------------------------------------------- */
 
 static const unsigned char *data_cell(arras_array x, int64_t number)
 {
@@ -148,15 +148,17 @@ static bool same_attributes(matcher *m, arras_array x, arras_array y)
     case AR_INDEX: return same_items(m, x, y);
     case AR_LAMBDA: return same_expr(m, x->ref, y->ref);
     case AR_CALL: return same_function(m, x->ref, y->ref);
-    default: return x->nints == 0 || memcmp(x->ints, y->ints, (size_t)x->nints * sizeof *x->ints) == 0;
+    default:
+        return x->nints == 0 || memcmp(x->ints, y->ints, (size_t)x->nints * sizeof *x->ints) == 0;
     }
 }
 
 static bool same_node(matcher *m, arras_array x, arras_array y)
 {
     if (x->kind != y->kind || x->type.dtype != y->type.dtype || x->type.weak != y->type.weak ||
-        x->rank != y->rank || x->ninputs != y->ninputs || x->nints != y->nints || !same_text(x->name, y->name) ||
-        !same_dims(m, x->rank, x->shape, y->shape) || !same_attributes(m, x, y))
+        x->rank != y->rank || x->ninputs != y->ninputs || x->nints != y->nints ||
+        !same_text(x->name, y->name) || !same_dims(m, x->rank, x->shape, y->shape) ||
+        !same_attributes(m, x, y))
         return false;
     for (int i = 0; i < x->ninputs; i++)
         push(m, x->inputs[i], y->inputs[i]);

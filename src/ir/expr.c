@@ -1,9 +1,10 @@
-/* expr.c -- scalar expressions: the value of one cell over its index, other cells and reductions. */
+/* expr.c -- scalar expressions: the value of one cell over its index, other cells and reductions.
+ */
 #include "ir/graph.h"
 
 #include <string.h>
 
-/* ---- Interning --------------------------------------------------------------------------------------- */
+/* ---- Interning ------------------------------------------------------------------------------ */
 
 static uint64_t expr_hash(const struct arras_expr_node *e)
 {
@@ -28,7 +29,8 @@ static bool expr_same(const void *item, const void *key)
 }
 
 /* Adds to a sorted list the names in another that it lacks, but for `except`. */
-static int merge_names(const char **list, int count, int n, const char *const *names, const char *except)
+static int merge_names(const char **list, int count, int n, const char *const *names,
+                       const char *except)
 {
     for (int i = 0; i < n; i++) {
         int at = 0;
@@ -63,7 +65,8 @@ static bool find_free_names(arras_graph *g, struct arras_expr_node *e)
     for (int i = 0; i < e->nargs; i++) {
         bool body = e->kind == AR_EXPR_REDUCE && i == 2;
 
-        e->nfree = merge_names(list, e->nfree, e->args[i]->nfree, e->args[i]->free, body ? e->name : NULL);
+        e->nfree =
+            merge_names(list, e->nfree, e->args[i]->nfree, e->args[i]->free, body ? e->name : NULL);
     }
     e->free = list;
     return true;
@@ -101,9 +104,10 @@ arras_expr ar_expr_intern(arras_graph *g, struct arras_expr_node *e)
     if ((found = ar_table_find(&g->expr_set, e->hash, expr_same, e)))
         return found;
     if (e->depth > AR_MAX_DEPTH)
-        return ar_expr_poison(g, ARRAS_ELIMIT,
-                              "an expression is nested more than %d deep: split it into several arrays",
-                              AR_MAX_DEPTH);
+        return ar_expr_poison(
+            g, ARRAS_ELIMIT,
+            "an expression is nested more than %d deep: split it into several arrays",
+            AR_MAX_DEPTH);
     e->id = g->nexprs;
     if (!keep_parts(g, e) || !(kept = ar_arena_copy(&g->arena, e, 1, sizeof *e)) ||
         !ar_table_add(&g->expr_set, e->hash, kept))
@@ -112,7 +116,7 @@ arras_expr ar_expr_intern(arras_graph *g, struct arras_expr_node *e)
     return kept;
 }
 
-/* ---- Poison ------------------------------------------------------------------------------------------ */
+/* ---- Poison --------------------------------------------------------------------------------- */
 
 static const struct arras_expr_node no_graph = {
     .kind = AR_EXPR_POISON,
@@ -167,18 +171,20 @@ static arras_expr check_args(const char *what, int n, const arras_expr *args)
             return args[i];
     for (int i = 1; i < n; i++)
         if (args[i]->graph != args[0]->graph)
-            return ar_expr_poison(args[0]->graph, ARRAS_EINVAL, "%s: operands belong to different graphs", what);
+            return ar_expr_poison(args[0]->graph, ARRAS_EINVAL,
+                                  "%s: operands belong to different graphs", what);
     return NULL;
 }
 
-/* ---- Leaves ------------------------------------------------------------------------------------------ */
+/* ---- Leaves --------------------------------------------------------------------------------- */
 
 static const ar_type index_type = { ARRAS_I64, false };
 
 arras_expr ar_expr_index(arras_graph *g, int axis)
 {
     if (axis < 0 || axis >= ARRAS_MAX_RANK)
-        return ar_expr_poison(g, ARRAS_EAXIS, "index of axis %d: axes are 0..%d", axis, ARRAS_MAX_RANK - 1);
+        return ar_expr_poison(g, ARRAS_EAXIS, "index of axis %d: axes are 0..%d", axis,
+                              ARRAS_MAX_RANK - 1);
     return ar_expr_intern(g, &(struct arras_expr_node){ .kind = AR_EXPR_INDEX,
                                                         .type = index_type,
                                                         .axes = axis + 1,
@@ -189,19 +195,21 @@ arras_expr ar_expr_index(arras_graph *g, int axis)
 arras_expr ar_expr_var(arras_graph *g, const char *name)
 {
     if (!name || !ar_name_valid(name, strlen(name)))
-        return ar_expr_poison(g, ARRAS_ENAME, "'%.255s' is no name for a variable", name ? name : "");
-    return ar_expr_intern(g, &(struct arras_expr_node){ .kind = AR_EXPR_VAR, .type = index_type, .name = name });
+        return ar_expr_poison(g, ARRAS_ENAME, "'%.255s' is no name for a variable",
+                              name ? name : "");
+    return ar_expr_intern(
+        g, &(struct arras_expr_node){ .kind = AR_EXPR_VAR, .type = index_type, .name = name });
 }
 
 arras_expr ar_expr_literal(arras_graph *g, arras_dtype dtype, ar_value value)
 {
     if (dtype != ARRAS_I64 && dtype != ARRAS_F64 && dtype != ARRAS_C128)
-        return ar_expr_poison(g, ARRAS_EDTYPE, "a literal is i64, f64 or c128, not %s", ar_dtype_name(dtype));
+        return ar_expr_poison(g, ARRAS_EDTYPE, "a literal is i64, f64 or c128, not %s",
+                              ar_dtype_name(dtype));
     ar_value_canonical(dtype, &value);
-    return ar_expr_intern(g, &(struct arras_expr_node){ .kind = AR_EXPR_LITERAL,
-                                                        .type = { dtype, true },
-                                                        .nints = 2,
-                                                        .ints = value.bits });
+    return ar_expr_intern(
+        g, &(struct arras_expr_node){
+               .kind = AR_EXPR_LITERAL, .type = { dtype, true }, .nints = 2, .ints = value.bits });
 }
 
 arras_expr ar_expr_size(arras_graph *g, arras_dim dim)
@@ -211,12 +219,14 @@ arras_expr ar_expr_size(arras_graph *g, arras_dim dim)
     if (error)
         return ar_expr_poison(g, ARRAS_ESIZE, "%s", error);
     if (!ar_dim_symbolic(dim))
-        return ar_expr_cast(ar_expr_literal(g, ARRAS_I64, (ar_value){ .bits = { dim, 0 } }), ARRAS_I64);
-    return ar_expr_intern(g, &(struct arras_expr_node){
-                                 .kind = AR_EXPR_SIZE, .type = index_type, .nints = 1, .ints = &dim });
+        return ar_expr_cast(ar_expr_literal(g, ARRAS_I64, (ar_value){ .bits = { dim, 0 } }),
+                            ARRAS_I64);
+    return ar_expr_intern(g,
+                          &(struct arras_expr_node){
+                              .kind = AR_EXPR_SIZE, .type = index_type, .nints = 1, .ints = &dim });
 }
 
-/* ---- Operations -------------------------------------------------------------------------------------- */
+/* ---- Operations ----------------------------------------------------------------------------- */
 
 arras_expr ar_expr_cast(arras_expr x, arras_dtype dtype)
 {
@@ -225,14 +235,19 @@ arras_expr ar_expr_cast(arras_expr x, arras_dtype dtype)
     if (bad)
         return bad;
     if (!ar_dtype_valid(dtype))
-        return ar_expr_poison(x->graph, ARRAS_EDTYPE, "cast: there is no type number %d", (int)dtype);
+        return ar_expr_poison(x->graph, ARRAS_EDTYPE, "cast: there is no type number %d",
+                              (int)dtype);
     if (x->type.dtype == dtype && !x->type.weak)
         return x;
-    return ar_expr_intern(x->graph, &(struct arras_expr_node){
-                                        .kind = AR_EXPR_CAST, .type = { dtype, false }, .nargs = 1, .args = &x });
+    return ar_expr_intern(
+        x->graph, &(struct arras_expr_node){
+                      .kind = AR_EXPR_CAST, .type = { dtype, false }, .nargs = 1, .args = &x });
 }
 
-static bool is_int_literal(arras_expr e) { return e->kind == AR_EXPR_LITERAL && e->type.dtype == ARRAS_I64; }
+static bool is_int_literal(arras_expr e)
+{
+    return e->kind == AR_EXPR_LITERAL && e->type.dtype == ARRAS_I64;
+}
 
 /* As for arrays (build_map.c): an untyped integer must fit, but comparisons are exact. */
 static arras_expr fit_literals(ar_op op, int n, arras_expr *args)
@@ -248,7 +263,8 @@ static arras_expr fit_literals(ar_op op, int n, arras_expr *args)
         if (!is_int_literal(args[i]) || ar_integer_fits(args[i]->ints[0], s.operand[i]))
             continue;
         if (!ar_op_is_comparison(op))
-            return ar_expr_poison(args[i]->graph, ARRAS_EDTYPE, "%s: %" PRId64 " does not fit %s: cast the other operand",
+            return ar_expr_poison(args[i]->graph, ARRAS_EDTYPE,
+                                  "%s: %" PRId64 " does not fit %s: cast the other operand",
                                   ar_op_name(op), args[i]->ints[0], ar_dtype_name(s.operand[i]));
         args[i] = ar_expr_cast(args[i], ARRAS_I64);
     }
@@ -265,10 +281,12 @@ static arras_expr compare_mixed(ar_op op, const arras_expr *args)
 {
     arras_graph *g = args[0]->graph;
     int          side = ar_dtype_class(args[0]->type.dtype) == AR_CLASS_SIGNED ? 0 : 1;
-    arras_expr   negative = ar_expr_apply(AR_OP_less, 2, (arras_expr[]){ args[side], small_int(g, 0) });
-    arras_expr   outcome = ar_expr_cast(small_int(g, ar_negative_compares(op, side)), ARRAS_BOOL);
-    arras_expr   positive = ar_expr_apply(op, 2, (arras_expr[]){ ar_expr_cast(args[0], ARRAS_U64),
-                                                               ar_expr_cast(args[1], ARRAS_U64) });
+    arras_expr   negative =
+        ar_expr_apply(AR_OP_less, 2, (arras_expr[]){ args[side], small_int(g, 0) });
+    arras_expr outcome = ar_expr_cast(small_int(g, ar_negative_compares(op, side)), ARRAS_BOOL);
+    arras_expr positive = ar_expr_apply(
+        op, 2,
+        (arras_expr[]){ ar_expr_cast(args[0], ARRAS_U64), ar_expr_cast(args[1], ARRAS_U64) });
 
     return ar_expr_apply(AR_OP_where, 3, (arras_expr[]){ negative, outcome, positive });
 }
@@ -284,7 +302,8 @@ arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *operands)
         return bad;
     g = operands[0]->graph;
     if (n != ar_op_arity(op))
-        return ar_expr_poison(g, ARRAS_EINVAL, "%s takes %d operands, not %d", ar_op_name(op), ar_op_arity(op), n);
+        return ar_expr_poison(g, ARRAS_EINVAL, "%s takes %d operands, not %d", ar_op_name(op),
+                              ar_op_arity(op), n);
     memcpy(args, operands, (size_t)n * sizeof *args);
     if ((bad = fit_literals(op, n, args)))
         return bad;
@@ -304,17 +323,19 @@ arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *operands)
                                                         .ints = (int64_t[]){ op } });
 }
 
-/* ---- Loads ------------------------------------------------------------------------------------------- */
+/* ---- Loads ---------------------------------------------------------------------------------- */
 
 static arras_expr check_edge(arras_graph *g, int axis, arras_edge edge)
 {
     if ((int)edge.rule < 0 || edge.rule >= ARRAS_EDGE_END)
-        return ar_expr_poison(g, ARRAS_EINVAL, "load: axis %d: there is no edge rule number %d", axis, (int)edge.rule);
+        return ar_expr_poison(g, ARRAS_EINVAL, "load: axis %d: there is no edge rule number %d",
+                              axis, (int)edge.rule);
     if (edge.rule != ARRAS_EDGE_CONSTANT || !edge.fill || edge.fill->kind == AR_EXPR_LITERAL)
         return NULL;
     if (edge.fill->kind == AR_EXPR_POISON)
         return edge.fill;
-    return ar_expr_poison(g, ARRAS_EINVAL, "load: axis %d: the fill of a constant edge must be a number", axis);
+    return ar_expr_poison(g, ARRAS_EINVAL,
+                          "load: axis %d: the fill of a constant edge must be a number", axis);
 }
 
 static arras_expr check_indices(arras_graph *g, int n, const arras_expr *indices)
@@ -325,9 +346,11 @@ static arras_expr check_indices(arras_graph *g, int n, const arras_expr *indices
         return bad;
     for (int i = 0; i < n; i++) {
         if (indices[i]->graph != g)
-            return ar_expr_poison(g, ARRAS_EINVAL, "load: index %d belongs to another graph than the array", i);
+            return ar_expr_poison(g, ARRAS_EINVAL,
+                                  "load: index %d belongs to another graph than the array", i);
         if (ar_dtype_class(indices[i]->type.dtype) >= AR_CLASS_REAL)
-            return ar_expr_poison(g, ARRAS_EDTYPE, "load: index %d is %s: an index must be an integer", i,
+            return ar_expr_poison(g, ARRAS_EDTYPE,
+                                  "load: index %d is %s: an index must be an integer", i,
                                   ar_dtype_name(indices[i]->type.dtype));
     }
     return NULL;
@@ -341,7 +364,8 @@ static arras_expr load(arras_graph *g, arras_array x, int64_t binding, arras_dty
     int        nargs = n;
 
     if (n < 0 || n > ARRAS_MAX_RANK)
-        return ar_expr_poison(g, ARRAS_ELIMIT, "load: %d indices; there may be 0..%d", n, ARRAS_MAX_RANK);
+        return ar_expr_poison(g, ARRAS_ELIMIT, "load: %d indices; there may be 0..%d", n,
+                              ARRAS_MAX_RANK);
     if ((bad = check_indices(g, n, indices)))
         return bad;
     for (int d = 0; d < n; d++) {
@@ -378,7 +402,8 @@ arras_expr ar_expr_load(arras_array x, int n, const arras_expr *indices, const a
         arras_expr poison;
 
         ar_node_describe(&text, x);
-        poison = ar_expr_poison(x->graph, ARRAS_ESHAPE, "load: %d indices for %s", n, text.data ? text.data : "");
+        poison = ar_expr_poison(x->graph, ARRAS_ESHAPE, "load: %d indices for %s", n,
+                                text.data ? text.data : "");
         ar_text_free(&text);
         return poison;
     }
@@ -391,9 +416,10 @@ arras_expr ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, in
     return load(g, NULL, binding, dtype, n, indices, edges);
 }
 
-/* ---- Reductions -------------------------------------------------------------------------------------- */
+/* ---- Reductions ----------------------------------------------------------------------------- */
 
-arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo, arras_expr hi, arras_expr body)
+arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo, arras_expr hi,
+                          arras_expr body)
 {
     arras_expr   args[] = { lo, hi, body }, bad = check_args(ar_reduction_name(reduction), 3, args);
     ar_signature s;
@@ -405,11 +431,12 @@ arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo
                               ar_reduction_name(reduction), var ? var : "");
     for (int i = 0; i < 2; i++)
         if (ar_dtype_class(args[i]->type.dtype) >= AR_CLASS_REAL)
-            return ar_expr_poison(lo->graph, ARRAS_EDTYPE, "%s: a bound of %s is %s: it must be an integer",
-                                  ar_reduction_name(reduction), var, ar_dtype_name(args[i]->type.dtype));
+            return ar_expr_poison(
+                lo->graph, ARRAS_EDTYPE, "%s: a bound of %s is %s: it must be an integer",
+                ar_reduction_name(reduction), var, ar_dtype_name(args[i]->type.dtype));
     if (!ar_reduction_signature(&s, reduction, body->type))
-        return ar_expr_poison(lo->graph, ARRAS_EDTYPE, "%s is not defined for %s", ar_reduction_name(reduction),
-                              ar_dtype_name(body->type.dtype));
+        return ar_expr_poison(lo->graph, ARRAS_EDTYPE, "%s is not defined for %s",
+                              ar_reduction_name(reduction), ar_dtype_name(body->type.dtype));
     return ar_expr_intern(lo->graph, &(struct arras_expr_node){ .kind = AR_EXPR_REDUCE,
                                                                 .type = s.result,
                                                                 .name = var,

@@ -1,12 +1,13 @@
 /* flops.c -- how many arithmetic operations a node takes.
  *
- * An elementwise operation counts one for each cell of its result, an fma two; a reduction one for each cell
- * it reads; an einsum its products and sums; a sparse product two for each stored value and dense column;
- * a lambda each of its operations once a cell, those within reductions once a step.  What moves, casts or
- * holds cells counts nothing, nor does the arithmetic of indices and bounds. */
+ * An elementwise operation counts one for each cell of its result, an fma two; a reduction one for
+ * each cell it reads; an einsum its products and sums; a sparse product two for each stored value
+ * and dense column; a lambda each of its operations once a cell, those within reductions once a
+ * step.  What moves, casts or holds cells counts nothing, nor does the arithmetic of indices and
+ * bounds. */
 #include "ir/notation.h"
 
-/* ---- Arithmetic that stops at the largest number ---------------------------------------------------- */
+/* ---- Arithmetic that stops at the largest number -------------------------------------------- */
 
 int64_t ar_sum_capped(int64_t a, int64_t b) { return ar_add64(&a, a, b) ? a : INT64_MAX; }
 int64_t ar_product_capped(int64_t a, int64_t b) { return ar_mul64(&a, a, b) ? a : INT64_MAX; }
@@ -28,7 +29,7 @@ int64_t ar_cells(int rank, const arras_dim *shape)
 
 static int64_t op_cost(int64_t op) { return op == AR_OP_fma ? 2 : 1; }
 
-/* ---- Lambdas ---------------------------------------------------------------------------------------- */
+/* ---- Lambdas -------------------------------------------------------------------------------- */
 
 static bool constant_bound(int64_t *out, arras_expr e)
 {
@@ -52,8 +53,8 @@ static int64_t step_count(arras_expr e)
     return ar_sub64(&steps, hi, lo) ? steps : INT64_MAX;
 }
 
-/* How often an expression is evaluated in a cell is noted on it, from the whole down to its parts; what
- * is shared is evaluated once in the innermost place that needs it. */
+/* How often an expression is evaluated in a cell is noted on it, from the whole down to its parts;
+ * what is shared is evaluated once in the innermost place that needs it. */
 static void note_times(ar_expr_walk *walk, arras_expr e, int64_t times)
 {
     int64_t *note = &walk->slots[e->id].note;
@@ -92,11 +93,12 @@ static bool count_cell(int64_t *out, ar_expr_walk *walk, arras_expr cell)
     return true;
 }
 
-/* ---- Products --------------------------------------------------------------------------------------- */
+/* ---- Products ------------------------------------------------------------------------------- */
 
 enum { LETTERS = 'z' + 1 };
 
-/* Lengths of the indices of an einsum, by letter; -1 where there is none.  Axes of length 1 broadcast. */
+/* Lengths of the indices of an einsum, by letter; -1 where there is none.  Axes of length 1
+ * broadcast. */
 static void index_lengths(arras_dim *lengths, arras_array x)
 {
     const char *letter = x->name;
@@ -133,10 +135,11 @@ static int64_t count_csr(arras_array x)
     int64_t values = ar_cells(1, x->inputs[0]->shape);
     int64_t columns = ar_cells(x->rank - 1, x->inputs[3]->shape + 1);
 
-    return values < 0 || columns < 0 ? -1 : ar_product_capped(2, ar_product_capped(values, columns));
+    return values < 0 || columns < 0 ? -1
+                                     : ar_product_capped(2, ar_product_capped(values, columns));
 }
 
-/* ---- Nodes ------------------------------------------------------------------------------------------ */
+/* ---- Nodes ---------------------------------------------------------------------------------- */
 
 arras_status ar_flops(int64_t *out, ar_expr_walk *walk, arras_array x, arras_error *err)
 {

@@ -5,16 +5,18 @@
 
 enum { MAX_CALL_DEPTH = 100, MAX_PARTS = 10000 };
 
-/* ---- Definition ----------------------------------------------------------------------------------------- */
+/* ---- Definition ----------------------------------------------------------------------------- */
 
 static arras_status check_names(const char *name, int n, const char *const *names, arras_error *err)
 {
     for (int i = 0; i < n; i++) {
         if (!names[i] || !ar_name_valid(names[i], strlen(names[i])))
-            return ar_fail(err, ARRAS_ENAME, "function '%s': result %d has no proper name", name, i);
+            return ar_fail(err, ARRAS_ENAME, "function '%s': result %d has no proper name", name,
+                           i);
         for (int j = 0; j < i; j++)
             if (strcmp(names[i], names[j]) == 0)
-                return ar_fail(err, ARRAS_ENAME, "function '%s': two results are called '%s'", name, names[i]);
+                return ar_fail(err, ARRAS_ENAME, "function '%s': two results are called '%s'", name,
+                               names[i]);
     }
     return ARRAS_OK;
 }
@@ -23,29 +25,33 @@ static arras_status check_parts(const arras_graph *g, const char *name, const ch
                                 const arras_array *xs, arras_error *err)
 {
     if (n < 0 || n > MAX_PARTS || (n > 0 && !xs))
-        return ar_fail(err, ARRAS_EINVAL, "function '%s': %d %ss; there may be 0..%d", name, n, what, MAX_PARTS);
+        return ar_fail(err, ARRAS_EINVAL, "function '%s': %d %ss; there may be 0..%d", name, n,
+                       what, MAX_PARTS);
     for (int i = 0; i < n; i++) {
         if (!xs[i] || (xs[i]->graph && xs[i]->graph != g))
             return ar_fail(err, ARRAS_EINVAL, "function '%s': %s %d is %s", name, what, i,
                            xs[i] ? "of another graph" : "NULL");
         if (ar_is_poison(xs[i]))
-            return ar_fail(err, (arras_status)xs[i]->ints[0], "function '%s': %s", name, xs[i]->name);
+            return ar_fail(err, (arras_status)xs[i]->ints[0], "function '%s': %s", name,
+                           xs[i]->name);
         if (xs[i]->kind == AR_CALL)
-            return ar_fail(err, ARRAS_EINVAL, "function '%s': %s %d is a call, not one of its results", name,
-                           what, i);
+            return ar_fail(err, ARRAS_EINVAL,
+                           "function '%s': %s %d is a call, not one of its results", name, what, i);
     }
     return ARRAS_OK;
 }
 
-static arras_status check_params(const char *name, int n, const arras_array *params, arras_error *err)
+static arras_status check_params(const char *name, int n, const arras_array *params,
+                                 arras_error *err)
 {
     for (int i = 0; i < n; i++) {
         if (params[i]->kind != AR_PARAM)
-            return ar_fail(err, ARRAS_EINVAL, "function '%s': parameter %d was not made by arras_param", name, i);
+            return ar_fail(err, ARRAS_EINVAL,
+                           "function '%s': parameter %d was not made by arras_param", name, i);
         for (int j = 0; j < i; j++)
             if (strcmp(params[i]->name, params[j]->name) == 0)
-                return ar_fail(err, ARRAS_ENAME, "function '%s': two parameters are called '%s'", name,
-                               params[i]->name);
+                return ar_fail(err, ARRAS_ENAME, "function '%s': two parameters are called '%s'",
+                               name, params[i]->name);
     }
     return ARRAS_OK;
 }
@@ -72,17 +78,20 @@ static arras_status check_body(int *depth, const arras_graph *g, const char *nam
     *depth = 0;
     for (int64_t i = 0; i < count && status == ARRAS_OK; i++) {
         if (nodes[i]->kind == AR_INPUT)
-            status = ar_fail(err, ARRAS_EINVAL, "function '%s' reads the input '%s': pass it as a parameter", name,
+            status = ar_fail(err, ARRAS_EINVAL,
+                             "function '%s' reads the input '%s': pass it as a parameter", name,
                              nodes[i]->name);
         else if (nodes[i]->kind == AR_PARAM && !is_one_of(nodes[i], nparams, params))
-            status = ar_fail(err, ARRAS_EINVAL, "function '%s' uses the parameter '%s' of another function", name,
+            status = ar_fail(err, ARRAS_EINVAL,
+                             "function '%s' uses the parameter '%s' of another function", name,
                              nodes[i]->name);
         else if (nodes[i]->kind == AR_CALL && ((arras_function)nodes[i]->ref)->depth >= *depth)
             *depth = ((arras_function)nodes[i]->ref)->depth + 1;
     }
     ar_free(nodes);
     if (status == ARRAS_OK && *depth > MAX_CALL_DEPTH)
-        status = ar_fail(err, ARRAS_ELIMIT, "function '%s': calls are nested more than %d deep", name, MAX_CALL_DEPTH);
+        status = ar_fail(err, ARRAS_ELIMIT, "function '%s': calls are nested more than %d deep",
+                         name, MAX_CALL_DEPTH);
     return status;
 }
 
@@ -95,8 +104,9 @@ arras_function ar_function_find(const arras_graph *g, const char *name)
 }
 
 static arras_status check_function(int *depth, const arras_graph *g, const char *name, int nparams,
-                                   const arras_array *params, int nresults, const char *const *names,
-                                   const arras_array *results, arras_error *err)
+                                   const arras_array *params, int nresults,
+                                   const char *const *names, const arras_array *results,
+                                   arras_error *err)
 {
     arras_status status;
 
@@ -108,7 +118,8 @@ static arras_status check_function(int *depth, const arras_graph *g, const char 
         (status = check_parts(g, name, "result", nresults, results, err)) != ARRAS_OK)
         return status;
     if (nresults == 0 || !names)
-        return ar_fail(err, ARRAS_EINVAL, "function '%s' has no results, or they have no names", name);
+        return ar_fail(err, ARRAS_EINVAL, "function '%s' has no results, or they have no names",
+                       name);
     if ((status = check_names(name, nresults, names, err)) != ARRAS_OK ||
         (status = check_params(name, nparams, params, err)) != ARRAS_OK)
         return status;
@@ -141,14 +152,18 @@ static const char *const *keep_names(arras_graph *g, int n, const char *const *n
     return (const char *const *)kept;
 }
 
-arras_function ar_function_new(arras_graph *g, const char *name, int nparams, const arras_array *params,
-                               int nresults, const char *const *names, const arras_array *results)
+arras_function ar_function_new(arras_graph *g, const char *name, int nparams,
+                               const arras_array *params, int nresults, const char *const *names,
+                               const arras_array *results)
 {
-    struct arras_funcdef f = { .graph = g, .nparams = nparams, .nresults = nresults, .id = (int)g->nfunctions };
-    arras_function       kept;
-    arras_error          err;
+    struct arras_funcdef f = {
+        .graph = g, .nparams = nparams, .nresults = nresults, .id = (int)g->nfunctions
+    };
+    arras_function kept;
+    arras_error    err;
 
-    if (check_function(&f.depth, g, name, nparams, params, nresults, names, results, &err) != ARRAS_OK)
+    if (check_function(&f.depth, g, name, nparams, params, nresults, names, results, &err) !=
+        ARRAS_OK)
         return poison_function(g, &err);
     f.name = ar_string_keep(g, name, strlen(name));
     f.params = ar_arena_copy(&g->arena, params, (size_t)nparams, sizeof *params);
@@ -162,9 +177,10 @@ arras_function ar_function_new(arras_graph *g, const char *name, int nparams, co
     return kept;
 }
 
-/* ---- Call ------------------------------------------------------------------------------------------------- */
+/* ---- Call ----------------------------------------------------------------------------------- */
 
-/* sizes[k] becomes what size k of the function is in this call: from `dim` (of the function) = `arg`. */
+/* sizes[k] becomes what size k of the function is in this call: from `dim` (of the function) =
+ * `arg`. */
 typedef enum { SETTLED, OPEN, CONFLICT } outcome;
 
 static outcome match_dim(arras_graph *g, arras_dim *sizes, arras_dim dim, arras_dim arg)
@@ -204,7 +220,8 @@ static outcome match_dim(arras_graph *g, arras_dim *sizes, arras_dim dim, arras_
     return SETTLED;
 }
 
-static arras_status fail_argument(arras_function f, int param, arras_array arg, int axis, arras_error *err)
+static arras_status fail_argument(arras_function f, int param, arras_array arg, int axis,
+                                  arras_error *err)
 {
     ar_text text = { 0 };
 
@@ -219,7 +236,8 @@ static arras_status fail_argument(arras_function f, int param, arras_array arg, 
 }
 
 /* Each pass settles what has one unknown left, so as many passes as sizes are enough. */
-static arras_status match_shapes(arras_dim *sizes, arras_function f, const arras_array *args, arras_error *err)
+static arras_status match_shapes(arras_dim *sizes, arras_function f, const arras_array *args,
+                                 arras_error *err)
 {
     bool open = true;
 
@@ -234,14 +252,17 @@ static arras_status match_shapes(arras_dim *sizes, arras_function f, const arras
                 open = open || o == OPEN;
             }
     }
-    return open ? ar_fail(err, ARRAS_ESIZE, "call of '%s': the arguments do not determine its sizes", f->name)
+    return open ? ar_fail(err, ARRAS_ESIZE,
+                          "call of '%s': the arguments do not determine its sizes", f->name)
                 : ARRAS_OK;
 }
 
-static arras_status check_arguments(arras_function f, int n, const arras_array *args, arras_error *err)
+static arras_status check_arguments(arras_function f, int n, const arras_array *args,
+                                    arras_error *err)
 {
     if (n != f->nparams)
-        return ar_fail(err, ARRAS_EINVAL, "call of '%s': %d arguments for %d parameters", f->name, n, f->nparams);
+        return ar_fail(err, ARRAS_EINVAL, "call of '%s': %d arguments for %d parameters", f->name,
+                       n, f->nparams);
     for (int i = 0; i < n; i++)
         if (args[i]->rank != f->params[i]->rank || args[i]->type.dtype != f->params[i]->type.dtype)
             return fail_argument(f, i, args[i], -1, err);
@@ -267,11 +288,13 @@ arras_array ar_call(arras_function f, int n, const arras_array *args)
     if (!f || !f->graph)
         return ar_poison_no_graph();
     if (f->error)
-        return ar_poison(f->graph, f == &f->graph->memory_function ? ARRAS_ENOMEM : ARRAS_EINVAL, "%s", f->error);
+        return ar_poison(f->graph, f == &f->graph->memory_function ? ARRAS_ENOMEM : ARRAS_EINVAL,
+                         "%s", f->error);
     if (n > 0 && (bad = ar_check_inputs("call", n, args)))
         return bad;
     if (n > 0 && args[0]->graph != f->graph)
-        return ar_poison(f->graph, ARRAS_EINVAL, "call of '%s': an argument belongs to another graph", f->name);
+        return ar_poison(f->graph, ARRAS_EINVAL,
+                         "call of '%s': an argument belongs to another graph", f->name);
     if (check_arguments(f, n, args, &err) != ARRAS_OK)
         return ar_poison_of(f->graph, &err);
     if (!(sizes = new_sizes(f->graph)))
@@ -280,11 +303,13 @@ arras_array ar_call(arras_function f, int n, const arras_array *args)
     ar_free(sizes);
     if (status != ARRAS_OK)
         return ar_poison_of(f->graph, &err);
-    return ar_intern(f->graph, &(struct arras_node){ .kind = AR_CALL, .ninputs = n, .inputs = args, .ref = f });
+    return ar_intern(
+        f->graph, &(struct arras_node){ .kind = AR_CALL, .ninputs = n, .inputs = args, .ref = f });
 }
 
 /* The shape of a result in terms of the caller's sizes. */
-static arras_status result_shape(arras_dim *shape, arras_array call, arras_array result, arras_error *err)
+static arras_status result_shape(arras_dim *shape, arras_array call, arras_array result,
+                                 arras_error *err)
 {
     arras_graph   *g = call->graph;
     arras_function f = call->ref;
@@ -299,8 +324,9 @@ static arras_status result_shape(arras_dim *shape, arras_array call, arras_array
 
         for (int i = 0; affine && i < affine->nterms; i++)
             if (sizes[affine->terms[i].size] == ARRAS_NONE)
-                status = ar_fail(err, ARRAS_ESIZE, "call of '%s': no parameter determines the size '%s'", f->name,
-                                 g->sizes[affine->terms[i].size]);
+                status =
+                    ar_fail(err, ARRAS_ESIZE, "call of '%s': no parameter determines the size '%s'",
+                            f->name, g->sizes[affine->terms[i].size]);
         if (status == ARRAS_OK)
             shape[d] = ar_dim_substitute(g, result->shape[d], sizes);
     }
@@ -319,7 +345,8 @@ arras_array ar_call_result(arras_array call, int result)
         return call ? call : ar_poison_no_graph();
     f = call->ref;
     if (call->kind != AR_CALL || result < 0 || result >= f->nresults)
-        return ar_poison(call->graph, ARRAS_EINVAL, "result %d of something that has none such", result);
+        return ar_poison(call->graph, ARRAS_EINVAL, "result %d of something that has none such",
+                         result);
     body = f->results[result];
     if (result_shape(shape, call, body, &err) != ARRAS_OK)
         return ar_poison_of(call->graph, &err);

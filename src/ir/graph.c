@@ -3,20 +3,28 @@
 
 #include <string.h>
 
-/* ---- Life -------------------------------------------------------------------------------------------- */
+/* ---- Life ----------------------------------------------------------------------------------- */
 
 static const int64_t memory_code[] = { ARRAS_ENOMEM };
 static const char    memory_text[] = "out of memory while the program was recorded";
 
 static void init_memory_poison(arras_graph *g)
 {
-    g->memory_node = (struct arras_node){
-        .kind = AR_POISON, .rank = -1, .graph = g, .id = -1, .name = memory_text, .nints = 1, .ints = memory_code
-    };
-    g->memory_expr = (struct arras_expr_node){
-        .kind = AR_EXPR_POISON, .graph = g, .id = -1, .name = memory_text, .nints = 1, .ints = memory_code
-    };
-    g->memory_function = (struct arras_funcdef){ .name = "", .error = memory_text, .graph = g, .id = -1 };
+    g->memory_node = (struct arras_node){ .kind = AR_POISON,
+                                          .rank = -1,
+                                          .graph = g,
+                                          .id = -1,
+                                          .name = memory_text,
+                                          .nints = 1,
+                                          .ints = memory_code };
+    g->memory_expr = (struct arras_expr_node){ .kind = AR_EXPR_POISON,
+                                               .graph = g,
+                                               .id = -1,
+                                               .name = memory_text,
+                                               .nints = 1,
+                                               .ints = memory_code };
+    g->memory_function =
+        (struct arras_funcdef){ .name = "", .error = memory_text, .graph = g, .id = -1 };
 }
 
 arras_status ar_graph_new(arras_graph **out, arras_error *err)
@@ -60,7 +68,7 @@ void ar_graph_free(arras_graph *g)
     ar_free(g);
 }
 
-/* ---- Names ------------------------------------------------------------------------------------------- */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 const char *ar_string_keep(arras_graph *g, const char *string, size_t length)
 {
@@ -88,7 +96,7 @@ bool ar_named_add(arras_graph *g, ar_named named)
     return kept && ar_table_add(&g->named, ar_hash_bytes(0, named.name, strlen(named.name)), kept);
 }
 
-/* ---- Parts ------------------------------------------------------------------------------------------- */
+/* ---- Parts ---------------------------------------------------------------------------------- */
 
 bool        ar_graph_memory_failed(const arras_graph *g) { return g->memory_failed; }
 int64_t     ar_graph_count(const arras_graph *g) { return (int64_t)g->nnodes; }
@@ -113,10 +121,13 @@ static bool string_same(const void *item, const void *key) { return strcmp(item,
 static arras_array check_output(arras_graph *g, const char *name, arras_array x)
 {
     if (!name || !ar_name_valid(name, strlen(name)))
-        return ar_poison(g, ARRAS_ENAME, "output '%.255s': a name is letters, digits, '_' and '.', "
-                                         "and starts with a letter or '_'", name ? name : "");
+        return ar_poison(g, ARRAS_ENAME,
+                         "output '%.255s': a name is letters, digits, '_' and '.', "
+                         "and starts with a letter or '_'",
+                         name ? name : "");
     if (ar_table_find(&g->output_names, ar_hash_bytes(0, name, strlen(name)), string_same, name))
-        return ar_poison(g, ARRAS_ENAME, "output '%s' exists already: give each output its own name", name);
+        return ar_poison(g, ARRAS_ENAME,
+                         "output '%s' exists already: give each output its own name", name);
     if (!x || (x->graph && x->graph != g))
         return ar_poison(g, ARRAS_EINVAL, "output '%s': the array is %s", name,
                          x ? "of another graph" : "NULL");
@@ -151,7 +162,7 @@ arras_status ar_graph_roots(arras_array **out, const arras_graph *g, arras_error
     return ARRAS_OK;
 }
 
-/* ---- Walks ------------------------------------------------------------------------------------------- */
+/* ---- Walks ---------------------------------------------------------------------------------- */
 
 static int64_t mark_reachable(bool *needed, const arras_graph *g, int n, const arras_array *roots)
 {
@@ -199,8 +210,8 @@ static void mark_calls(bool *called, int64_t n, const arras_array *nodes)
             called[((arras_function)nodes[i]->ref)->id] = true;
 }
 
-arras_status ar_reach_functions(bool *called, const arras_graph *g, int64_t n, const arras_array *nodes,
-                                arras_error *err)
+arras_status ar_reach_functions(bool *called, const arras_graph *g, int64_t n,
+                                const arras_array *nodes, arras_error *err)
 {
     for (size_t f = 0; f < g->nfunctions; f++)
         called[f] = false;
@@ -222,7 +233,8 @@ arras_status ar_reach_functions(bool *called, const arras_graph *g, int64_t n, c
     return ARRAS_OK;
 }
 
-static arras_status check_params(const arras_graph *g, int n, const arras_array *roots, arras_error *err)
+static arras_status check_params(const arras_graph *g, int n, const arras_array *roots,
+                                 arras_error *err)
 {
     arras_array *nodes;
     int64_t      count;
@@ -232,9 +244,10 @@ static arras_status check_params(const arras_graph *g, int n, const arras_array 
         return status;
     for (int64_t i = 0; i < count && status == ARRAS_OK; i++)
         if (nodes[i]->kind == AR_PARAM)
-            status = ar_fail(err, ARRAS_EINVAL,
-                             "an output uses the parameter '%s' outside its function: call the function",
-                             nodes[i]->name);
+            status =
+                ar_fail(err, ARRAS_EINVAL,
+                        "an output uses the parameter '%s' outside its function: call the function",
+                        nodes[i]->name);
     ar_free(nodes);
     return status;
 }
@@ -250,7 +263,8 @@ arras_status ar_graph_check(const arras_graph *g, arras_error *err)
         return ar_fail(err, ARRAS_EINVAL, "the program has no outputs: name one with arras_output");
     for (size_t i = 0; i < g->noutputs; i++)
         if (ar_is_poison(g->outputs[i].array))
-            return ar_fail(err, (arras_status)g->outputs[i].array->ints[0], "%s", g->outputs[i].array->name);
+            return ar_fail(err, (arras_status)g->outputs[i].array->ints[0], "%s",
+                           g->outputs[i].array->name);
     if (g->nparams == 0)
         return ARRAS_OK;
     if ((status = ar_graph_roots(&roots, g, err)) != ARRAS_OK)

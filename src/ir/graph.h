@@ -23,16 +23,18 @@ struct arras_graph {
     arras_function   *functions;
     void            **blocks; /* copies of users' data */
     size_t            nnodes, naffines, nsizes, ninputs, noutputs, nfunctions, nblocks;
-    size_t nodes_room, affines_room, sizes_room, inputs_room, outputs_room, functions_room, blocks_room;
+    size_t nodes_room, affines_room, sizes_room, inputs_room, outputs_room, functions_room,
+        blocks_room;
 
     int64_t nexprs, nparams;
-    bool    memory_failed; /* once while recording: what was recorded since may not be what was meant */
+    bool
+        memory_failed; /* once while recording: what was recorded since may not be what was meant */
 
     /* Scratch of ar_lambda: what an expression became, valid where stamp is the current one. */
     struct ar_bound {
         int64_t    stamp;
         arras_expr expr;
-    }      *bound;
+    } * bound;
     size_t  bound_room;
     int64_t stamp;
 
@@ -51,7 +53,7 @@ arras_expr  ar_expr_intern(arras_graph *g, struct arras_expr_node *expr);
 
 const ar_named *ar_named_find(const arras_graph *g, const char *name);
 bool            ar_named_add(arras_graph *g, ar_named named);
-const char     *ar_string_keep(arras_graph *g, const char *string, size_t length); /* NULL: no memory */
+const char *ar_string_keep(arras_graph *g, const char *string, size_t length); /* NULL: no memory */
 
 /* Poison that says what `err` says, followed by the operands. */
 arras_array ar_poison_about(arras_graph *g, const arras_error *err, int n, const arras_array *xs);

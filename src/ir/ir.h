@@ -1,15 +1,15 @@
 /* ir.h -- the recorded program: types, sizes, scalar expressions, nodes, graphs, texts.
  *
- * Nodes and expressions are immutable, live in their graph's arena and are hash-consed: within one graph
- * two equal things are one pointer, and every input has a smaller id than its user.  Builders (those that
- * return arras_array or arras_expr) never return NULL: what is wrong comes back as poison.
+ * Nodes and expressions are immutable, live in their graph's arena and are hash-consed: within one
+ * graph two equal things are one pointer, and every input has a smaller id than its user.  Builders
+ * (those that return arras_array or arras_expr) never return NULL: what is wrong is poison.
  * Sees base/ only. */
 #ifndef AR_IR_H
 #define AR_IR_H
 
 #include "base/base.h"
 
-/* ---- Tables --------------------------------------------------------------------------------------- */
+/* ---- Tables --------------------------------------------------------------------------------- */
 
 typedef enum {
 #define AR_KIND(name, word, help) AR_##name,
@@ -43,7 +43,7 @@ ar_op       ar_reduction_op(ar_reduction reduction); /* combines two cells */
 /* The value of a reduction over nothing: 0, 1, or -1 where there is none. */
 int ar_reduction_identity(ar_reduction reduction);
 
-/* ---- Types (types.c) ------------------------------------------------------------------------------ */
+/* ---- Types (types.c) ------------------------------------------------------------------------ */
 
 typedef enum {
     AR_CLASS_NONE,
@@ -85,12 +85,12 @@ bool ar_op_signature(ar_signature *out, ar_op op, const ar_type *operands);
 bool ar_integer_fits(int64_t value, arras_dtype dtype);
 /* u64 and a signed integer, which promotion would make f64, inexactly. */
 bool ar_types_mixed(ar_type a, ar_type b);
-/* What a comparison says of a negative number (operand number `side`) and one that is not negative. */
+/* What a comparison says of a negative number (operand number `side`) and one that is not. */
 bool ar_negative_compares(ar_op op, int side);
 /* operand[0]: what cells are cast to; compute: what they are combined in; result. */
 bool ar_reduction_signature(ar_signature *out, ar_reduction reduction, ar_type operand);
 
-/* ---- Values of single cells (scalar.c) ------------------------------------------------------------- */
+/* ---- Values of single cells (scalar.c) ------------------------------------------------------ */
 
 typedef union {
     uint8_t b;
@@ -104,10 +104,11 @@ typedef union {
 typedef void ar_op_function(void *out, const void *x, const void *y, const void *z);
 
 ar_op_function *ar_op_value(ar_op op, arras_dtype compute); /* NULL where not defined */
-void            ar_value_canonical(arras_dtype dtype, ar_value *value); /* every nan becomes one nan */
+/* Every nan becomes one nan. */
+void            ar_value_canonical(arras_dtype dtype, ar_value *value);
 void            ar_cell_cast(arras_dtype to, void *out, arras_dtype from, const void *cell);
 
-/* ---- Sizes (dim.c, solve.c) ------------------------------------------------------------------------ */
+/* ---- Sizes (dim.c, solve.c) ----------------------------------------------------------------- */
 
 /* An arras_dim is a number >= 0, or INT64_MIN + k: the k-th affine form of the graph. */
 typedef struct {
@@ -122,14 +123,17 @@ typedef struct {
 } ar_affine;
 
 bool             ar_dim_symbolic(arras_dim dim);
-const ar_affine *ar_dim_affine(const arras_graph *g, arras_dim dim); /* NULL: a number, or not of g */
-const char      *ar_dim_error(const arras_graph *g, arras_dim dim);  /* NULL unless poison or invalid */
+/* NULL: a number, or not of g. */
+const ar_affine *ar_dim_affine(const arras_graph *g, arras_dim dim);
+/* NULL unless poison or invalid. */
+const char      *ar_dim_error(const arras_graph *g, arras_dim dim);
 arras_dim        ar_dim_size(arras_graph *g, const char *name);
 arras_dim        ar_dim_add(arras_graph *g, arras_dim a, arras_dim b);
 arras_dim        ar_dim_sub(arras_graph *g, arras_dim a, arras_dim b);
 arras_dim        ar_dim_mul(arras_graph *g, arras_dim a, arras_dim b);
 void             ar_dim_print(ar_text *out, const arras_graph *g, arras_dim dim);
-void             ar_shape_print(ar_text *out, const arras_graph *g, int rank, const arras_dim *shape); /* [n, 4] */
+/* [n, 4]. */
+void ar_shape_print(ar_text *out, const arras_graph *g, int rank, const arras_dim *shape);
 /* `of` with the size number k replaced by sizes[k]; ARRAS_NONE there leaves it as it is. */
 arras_dim ar_dim_substitute(arras_graph *g, arras_dim of, const arras_dim *sizes);
 
@@ -153,7 +157,7 @@ typedef struct {
 arras_status ar_sizes_solve(int64_t *sizes, const arras_graph *g, int n, const ar_size_fact *facts,
                             arras_error *err);
 
-/* ---- Scalar expressions (expr.c) -------------------------------------------------------------------- */
+/* ---- Scalar expressions (expr.c) ------------------------------------------------------------ */
 
 typedef enum {
     AR_EXPR_POISON,  /* name: the message; ints: code */
@@ -163,8 +167,8 @@ typedef enum {
     AR_EXPR_SIZE,    /* ints: the dim */
     AR_EXPR_CAST,    /* args: x */
     AR_EXPR_OP,      /* ints: op; args: operands */
-    AR_EXPR_LOAD,    /* ints: binding or -1, a rule per axis; args: an index per axis, then a fill for
-                        each axis whose rule is CONSTANT; array: what is read, NULL once bound */
+    AR_EXPR_LOAD,    /* ints: binding or -1, a rule per axis; args: an index per axis, then a fill
+                        for each axis of rule CONSTANT; array: what is read, NULL once bound */
     AR_EXPR_REDUCE   /* ints: reduction; name: variable; args: lo, hi, body */
 } ar_expr_kind;
 
@@ -188,10 +192,12 @@ struct arras_expr_node {
 
 enum { AR_MAX_DEPTH = 1000 };
 
-arras_expr ar_expr_poison(arras_graph *g, arras_status code, const char *format, ...) AR_PRINTF(3, 4);
+arras_expr ar_expr_poison(arras_graph *g, arras_status code, const char *format, ...) AR_PRINTF(3,
+                          4);
 arras_expr ar_expr_index(arras_graph *g, int axis);
 arras_expr ar_expr_var(arras_graph *g, const char *name);
-arras_expr ar_expr_literal(arras_graph *g, arras_dtype dtype, ar_value value); /* i64, f64 or c128 */
+/* I64, f64 or c128. */
+arras_expr ar_expr_literal(arras_graph *g, arras_dtype dtype, ar_value value);
 arras_expr ar_expr_size(arras_graph *g, arras_dim dim);
 arras_expr ar_expr_cast(arras_expr x, arras_dtype dtype);
 arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *args);
@@ -199,7 +205,7 @@ arras_expr ar_expr_load(arras_array x, int n, const arras_expr *indices, const a
 arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo, arras_expr hi,
                           arras_expr body);
 
-/* ---- Nodes ----------------------------------------------------------------------------------------- */
+/* ---- Nodes ---------------------------------------------------------------------------------- */
 
 struct arras_node {
     ar_kind            kind;
@@ -235,15 +241,17 @@ arras_array ar_poison_of(arras_graph *g, const arras_error *err);
 arras_array ar_poison_memory(arras_graph *g);
 arras_array ar_poison_no_graph(void);       /* "an array is NULL": belongs to no graph */
 bool        ar_is_poison(arras_array x);
-/* NULL when all is well: no poison among them, all of one graph.  Otherwise the poison to return. */
+/* NULL when all is well: no poison among them, all of one graph.  Else the poison to return. */
 arras_array ar_check_inputs(const char *what, int n, const arras_array *xs);
 arras_array ar_check_shape(arras_graph *g, const char *what, int rank, const arras_dim *shape);
 /* "x: f64[n, 4]" or "%7 = add: f64[3]" */
 void ar_node_describe(ar_text *out, arras_array x);
 void ar_node_type_print(ar_text *out, arras_array x); /* "f64[n, 4]"; "real" etc. for untyped */
 
-arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape);
-arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape);
+arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int rank,
+                     const arras_dim *shape);
+arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int rank,
+                     const arras_dim *shape);
 arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape,
                     const int64_t *strides, const void *data, bool copy);
 arras_array ar_const(arras_graph *g, ar_type type, ar_value value);
@@ -252,8 +260,8 @@ arras_array ar_map(ar_op op, int n, const arras_array *xs);
 arras_array ar_cast(arras_array x, arras_dtype dtype);
 arras_array ar_lambda(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell);
 /* From an expression that is bound already (its loads have numbers); for readers and passes. */
-arras_array ar_lambda_bound(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell, int n,
-                            const arras_array *bindings);
+arras_array ar_lambda_bound(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell,
+                            int n, const arras_array *bindings);
 arras_expr  ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, int n,
                                const arras_expr *indices, const arras_edge *edges);
 arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims,
@@ -270,22 +278,25 @@ arras_array ar_index_exact(arras_array x, int n, const int64_t *ints);
 arras_array ar_gather(arras_array x, uint32_t axes, int place, int n, const arras_array *indices);
 arras_array ar_csr(arras_array values, arras_array columns, arras_array starts, arras_array x);
 
-arras_function ar_function_new(arras_graph *g, const char *name, int nparams, const arras_array *params,
-                               int nresults, const char *const *names, const arras_array *results);
+arras_function ar_function_new(arras_graph *g, const char *name, int nparams,
+                               const arras_array *params, int nresults, const char *const *names,
+                               const arras_array *results);
 arras_function ar_function_find(const arras_graph *g, const char *name); /* NULL when unknown */
 arras_array    ar_call(arras_function f, int n, const arras_array *args); /* the CALL */
 arras_array    ar_call_result(arras_array call, int result);
 
 /* Axes as users give them: may be negative, each once.  EAXIS otherwise. */
 arras_status ar_axis_check(int *out, const char *what, int axis, int rank, arras_error *err);
-arras_status ar_axes_mask(uint32_t *out, const char *what, int n, const int *axes, int rank, arras_error *err);
+arras_status ar_axes_mask(uint32_t *out, const char *what, int n, const int *axes, int rank,
+                          arras_error *err);
 /* The shape two shapes are broadcast to; ESHAPE with the axis and both lengths. */
-arras_status ar_broadcast(int *rank, arras_dim *shape, const arras_graph *g, const char *what, int rank_a,
-                          const arras_dim *a, int rank_b, const arras_dim *b, arras_error *err);
+arras_status ar_broadcast(int *rank, arras_dim *shape, const arras_graph *g, const char *what,
+                          int rank_a, const arras_dim *a, int rank_b, const arras_dim *b,
+                          arras_error *err);
 /* Letters, digits, '_' and '.', not starting with a digit or '.'; bytes above 127 are letters. */
 bool ar_name_valid(const char *name, size_t length);
 
-/* ---- Graphs ---------------------------------------------------------------------------------------- */
+/* ---- Graphs --------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
@@ -294,7 +305,8 @@ typedef struct {
 
 arras_status     ar_graph_new(arras_graph **out, arras_error *err);
 void             ar_graph_free(arras_graph *g);
-bool             ar_graph_memory_failed(const arras_graph *g); /* while recording: it is not whole */
+/* While recording: it is not whole. */
+bool             ar_graph_memory_failed(const arras_graph *g);
 int64_t          ar_graph_count(const arras_graph *g);
 arras_array      ar_graph_node(const arras_graph *g, int64_t id);
 int              ar_graph_input_count(const arras_graph *g); /* in order of recording */
@@ -309,19 +321,19 @@ arras_function   ar_graph_function(const arras_graph *g, int i);
 /* The outputs' arrays; the list is the caller's, released with ar_free. */
 arras_status ar_graph_roots(arras_array **out, const arras_graph *g, arras_error *err);
 
-/* The nodes that `roots` need, roots included, by ascending id: inputs come before users.  Bodies of
- * called functions are not entered.  The list is the caller's, released with ar_free. */
+/* The nodes that `roots` need, roots included, by ascending id: inputs come before users.  Bodies
+ * of called functions are not entered.  The list is the caller's, released with ar_free. */
 arras_status ar_reach(arras_array **out, int64_t *count, const arras_graph *g, int n,
                       const arras_array *roots, arras_error *err);
 /* The functions a list of nodes calls, and those they call: one flag per function of the graph. */
-arras_status ar_reach_functions(bool *called, const arras_graph *g, int64_t n, const arras_array *nodes,
-                                arras_error *err);
+arras_status ar_reach_functions(bool *called, const arras_graph *g, int64_t n,
+                                const arras_array *nodes, arras_error *err);
 /* Outputs exist, and none is poison or needs a parameter that belongs to no call. */
 arras_status ar_graph_check(const arras_graph *g, arras_error *err);
 /* Same structure, whatever the graphs; linear in the nodes. */
 bool ar_equal(arras_array x, arras_array y);
 
-/* ---- Texts (print.c, read.c, dot.c, summary.c) -------------------------------------------------------- */
+/* ---- Texts (print.c, read.c, dot.c, summary.c) ---------------------------------------------- */
 
 arras_status ar_print(ar_text *out, const arras_graph *g, bool brief, arras_error *err);
 arras_status ar_read(arras_graph **out, const char *text, size_t length, arras_error *err);

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
-/* ---- Interning --------------------------------------------------------------------------------------- */
+/* ---- Interning ------------------------------------------------------------------------------ */
 
-static bool owned_data(const struct arras_node *n) { return n->kind == AR_DATA && n->ints[n->nints - 1]; }
+static bool owned_data(const struct arras_node *n)
+{
+    return n->kind == AR_DATA && n->ints[n->nints - 1];
+}
 
 static size_t data_bytes(const struct arras_node *n)
 {
@@ -46,7 +49,8 @@ static bool node_same(const void *item, const void *key)
 
     if (a->kind != b->kind || a->type.dtype != b->type.dtype || a->type.weak != b->type.weak ||
         a->rank != b->rank || a->ninputs != b->ninputs || a->nints != b->nints ||
-        !same_name(a->name, b->name) || !same_bytes(a->shape, b->shape, a->rank, sizeof *a->shape) ||
+        !same_name(a->name, b->name) ||
+        !same_bytes(a->shape, b->shape, a->rank, sizeof *a->shape) ||
         !same_bytes(a->ints, b->ints, a->nints, sizeof *a->ints) ||
         !same_bytes(a->inputs, b->inputs, a->ninputs, sizeof *a->inputs))
         return false;
@@ -57,7 +61,8 @@ static bool node_same(const void *item, const void *key)
 static bool keep_parts(arras_graph *g, struct arras_node *node)
 {
     node->shape = ar_arena_copy(&g->arena, node->shape, (size_t)node->rank, sizeof *node->shape);
-    node->inputs = ar_arena_copy(&g->arena, node->inputs, (size_t)node->ninputs, sizeof *node->inputs);
+    node->inputs =
+        ar_arena_copy(&g->arena, node->inputs, (size_t)node->ninputs, sizeof *node->inputs);
     node->ints = ar_arena_copy(&g->arena, node->ints, (size_t)node->nints, sizeof *node->ints);
     if (node->name)
         node->name = ar_string_keep(g, node->name, strlen(node->name));
@@ -86,7 +91,7 @@ arras_array ar_intern(arras_graph *g, struct arras_node *node)
     return kept;
 }
 
-/* ---- Poison ------------------------------------------------------------------------------------------ */
+/* ---- Poison --------------------------------------------------------------------------------- */
 
 static const struct arras_node no_graph = {
     .kind = AR_POISON,
@@ -150,7 +155,7 @@ arras_array ar_poison_about(arras_graph *g, const arras_error *err, int n, const
     return ar_poison_of(g, &full);
 }
 
-/* ---- Checks every builder makes ---------------------------------------------------------------------- */
+/* ---- Checks every builder makes ------------------------------------------------------------- */
 
 arras_array ar_check_inputs(const char *what, int n, const arras_array *xs)
 {
@@ -164,13 +169,14 @@ arras_array ar_check_inputs(const char *what, int n, const arras_array *xs)
             return xs[i];
     for (int i = 1; i < n; i++)
         if (xs[i]->graph != xs[0]->graph)
-            return ar_poison(xs[0]->graph, ARRAS_EINVAL,
-                             "%s: operand %d belongs to another graph than operand 0: record both in one",
-                             what, i);
+            return ar_poison(
+                xs[0]->graph, ARRAS_EINVAL,
+                "%s: operand %d belongs to another graph than operand 0: record both in one", what,
+                i);
     for (int i = 0; i < n; i++)
         if (xs[i]->kind == AR_CALL)
-            return ar_poison(xs[0]->graph, ARRAS_EINVAL, "%s: operand %d is a call, not one of its results",
-                             what, i);
+            return ar_poison(xs[0]->graph, ARRAS_EINVAL,
+                             "%s: operand %d is a call, not one of its results", what, i);
     return NULL;
 }
 
@@ -179,7 +185,8 @@ arras_array ar_check_shape(arras_graph *g, const char *what, int rank, const arr
     int64_t cells = 16; /* bytes of the widest element */
 
     if (rank < 0 || rank > ARRAS_MAX_RANK)
-        return ar_poison(g, ARRAS_ELIMIT, "%s: rank %d is not in 0..%d", what, rank, ARRAS_MAX_RANK);
+        return ar_poison(g, ARRAS_ELIMIT, "%s: rank %d is not in 0..%d", what, rank,
+                         ARRAS_MAX_RANK);
     if (rank > 0 && !shape)
         return ar_poison(g, ARRAS_EINVAL, "%s: the shape is NULL", what);
     for (int d = 0; d < rank; d++) {
@@ -188,28 +195,30 @@ arras_array ar_check_shape(arras_graph *g, const char *what, int rank, const arr
         if (error)
             return ar_poison(g, ARRAS_ESIZE, "%s: axis %d: %s", what, d, error);
         if (!ar_dim_symbolic(shape[d]) && shape[d] < 0)
-            return ar_poison(g, ARRAS_ESHAPE, "%s: axis %d has the negative length %" PRId64, what, d,
-                             shape[d]);
+            return ar_poison(g, ARRAS_ESHAPE, "%s: axis %d has the negative length %" PRId64, what,
+                             d, shape[d]);
     }
     for (int d = 0; d < rank; d++)
         if (shape[d] == 0)
             return NULL; /* no cells, however long the other axes */
     for (int d = 0; d < rank; d++)
         if (!ar_dim_symbolic(shape[d]) && !ar_mul64(&cells, cells, shape[d]))
-            return ar_poison(g, ARRAS_ELIMIT, "%s: the shape has more cells than fit any memory", what);
+            return ar_poison(g, ARRAS_ELIMIT, "%s: the shape has more cells than fit any memory",
+                             what);
     return NULL;
 }
 
 arras_status ar_axis_check(int *out, const char *what, int axis, int rank, arras_error *err)
 {
     if (axis < -rank || axis >= rank)
-        return ar_fail(err, ARRAS_EAXIS, "%s: axis %d is not in %d..%d of an array of rank %d", what, axis,
-                       -rank, rank - 1, rank);
+        return ar_fail(err, ARRAS_EAXIS, "%s: axis %d is not in %d..%d of an array of rank %d",
+                       what, axis, -rank, rank - 1, rank);
     *out = axis < 0 ? axis + rank : axis;
     return ARRAS_OK;
 }
 
-arras_status ar_axes_mask(uint32_t *out, const char *what, int n, const int *axes, int rank, arras_error *err)
+arras_status ar_axes_mask(uint32_t *out, const char *what, int n, const int *axes, int rank,
+                          arras_error *err)
 {
     uint32_t mask = 0;
     int      axis = 0;
@@ -240,15 +249,16 @@ static arras_status broadcast_dim(arras_dim *out, const arras_graph *g, const ch
     }
     ar_dim_print(&text_a, g, a);
     ar_dim_print(&text_b, g, b);
-    ar_fail(err, ARRAS_ESHAPE, "%s: axis %d is %s against %s; they must be equal, or one of them 1", what,
-            axis, text_a.data ? text_a.data : "?", text_b.data ? text_b.data : "?");
+    ar_fail(err, ARRAS_ESHAPE, "%s: axis %d is %s against %s; they must be equal, or one of them 1",
+            what, axis, text_a.data ? text_a.data : "?", text_b.data ? text_b.data : "?");
     ar_text_free(&text_a);
     ar_text_free(&text_b);
     return ARRAS_ESHAPE;
 }
 
-arras_status ar_broadcast(int *rank, arras_dim *shape, const arras_graph *g, const char *what, int rank_a,
-                          const arras_dim *a, int rank_b, const arras_dim *b, arras_error *err)
+arras_status ar_broadcast(int *rank, arras_dim *shape, const arras_graph *g, const char *what,
+                          int rank_a, const arras_dim *a, int rank_b, const arras_dim *b,
+                          arras_error *err)
 {
     int       most = rank_a > rank_b ? rank_a : rank_b;
     arras_dim result[ARRAS_MAX_RANK];
@@ -278,12 +288,13 @@ bool ar_name_valid(const char *name, size_t length)
     if (length == 0 || length > LONGEST || !letter((unsigned char)name[0]))
         return false;
     for (size_t i = 1; i < length; i++)
-        if (!letter((unsigned char)name[i]) && !(name[i] >= '0' && name[i] <= '9') && name[i] != '.')
+        if (!letter((unsigned char)name[i]) && !(name[i] >= '0' && name[i] <= '9') &&
+            name[i] != '.')
             return false;
     return true;
 }
 
-/* ---- Descriptions ------------------------------------------------------------------------------------ */
+/* ---- Descriptions --------------------------------------------------------------------------- */
 
 static const char *node_word(arras_array x)
 {
@@ -297,7 +308,9 @@ static const char *node_word(arras_array x)
 void ar_node_type_print(ar_text *out, arras_array x)
 {
     if (x->type.weak) {
-        ar_text_add(out, x->type.dtype == ARRAS_I64 ? "int" : x->type.dtype == ARRAS_F64 ? "real" : "complex");
+        ar_text_add(out, x->type.dtype == ARRAS_I64   ? "int"
+                         : x->type.dtype == ARRAS_F64 ? "real"
+                                                      : "complex");
         return;
     }
     ar_text_add(out, ar_dtype_name(x->type.dtype));

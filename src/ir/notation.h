@@ -7,7 +7,7 @@
 
 enum { AR_TEXT_VERSION = 1 };
 
-/* ---- Words (notation.c) ----------------------------------------------------------------------------- */
+/* ---- Words (notation.c) --------------------------------------------------------------------- */
 
 /* "f64"; "int", "real" or "complex" for untyped numbers. */
 const char *ar_type_word(ar_type type);
@@ -25,14 +25,14 @@ typedef struct {
 ar_guess ar_guess_start(const char *wrong);
 void     ar_guess_try(ar_guess *guess, const char *word);
 
-/* ---- Numbers (number.c) ----------------------------------------------------------------------------- */
+/* ---- Numbers (number.c) --------------------------------------------------------------------- */
 
 /* Makes a cell of a number's text: digits, perhaps with a fraction and an exponent, or inf, nan, true or
  * false.  Returns NULL, or what is wrong ("is not a whole number").  Complex numbers are read in parts. */
 const char *ar_number_read(void *cell, arras_dtype dtype, bool negative, const char *text, size_t length);
 enum { AR_MAX_DIGITS = 1000 };
 
-/* ---- Order and names of nodes (order.c) --------------------------------------------------------------- */
+/* ---- Order and names of nodes (order.c) ----------------------------------------------------- */
 
 /* The nodes that `roots` need, each after its inputs, as a walk from the first root on meets them: it
  * depends on the program alone, not on what else was recorded or when.  Released with ar_free. */
@@ -58,7 +58,7 @@ typedef struct {
 bool ar_expr_walk_from(ar_expr_walk *walk, arras_expr root); /* false: no memory */
 void ar_expr_walk_free(ar_expr_walk *walk);
 
-/* ---- Statements in parts (print_node.c, print_expr.c) -------------------------------------------------- */
+/* ---- Statements in parts (print_node.c, print_expr.c) --------------------------------------- */
 
 typedef struct {
     ar_text            *out;
@@ -85,7 +85,7 @@ arras_status ar_print_node(ar_printer *p, arras_array x, arras_error *err);
 arras_status ar_print_cell(ar_printer *p, arras_expr cell, arras_error *err);
 void         ar_print_line_start(ar_printer *p);
 
-/* ---- Amounts (flops.c) ---------------------------------------------------------------------------------- */
+/* ---- Amounts (flops.c) ---------------------------------------------------------------------- */
 
 int64_t ar_sum_capped(int64_t a, int64_t b); /* of numbers >= 0; INT64_MAX when it would be more */
 int64_t ar_product_capped(int64_t a, int64_t b);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Printing --------------------------------------------------------------------------------------- */
+/* ---- Printing ------------------------------------------------------------------------------- */
 
 enum { FEW_DIGITS_F32 = 6, ALL_DIGITS_F32 = 9, FEW_DIGITS_F64 = 15, ALL_DIGITS_F64 = 17 };
 
@@ -20,7 +20,8 @@ typedef struct {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Digits of a finite x > 0, without zeros at the end; whatever the point looks like, it is passed over. */
+/* Digits of a finite x > 0, without zeros at the end; whatever the point looks like, it is passed
+ * over. */
 static decimal decimal_of(double x, int count)
 {
     char        text[64];
@@ -46,7 +47,8 @@ static double decimal_value(const decimal *d, bool single)
     return single ? (double)strtof(text, NULL) : strtod(text, NULL);
 }
 
-/* FEW digits survive any number but those near 0, where fewer may do: there all counts are tried. */
+/* FEW digits survive any number but those near 0, where fewer may do: there all counts are tried.
+ */
 static decimal shortest(double x, bool single)
 {
     int     all = single ? ALL_DIGITS_F32 : ALL_DIGITS_F64;
@@ -149,7 +151,7 @@ void ar_value_print(ar_text *out, arras_dtype dtype, const void *cell)
     }
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------------- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 static bool is_word(const char *text, size_t length, const char *word)
 {
@@ -214,7 +216,8 @@ static int read_exponent(const char *text, size_t length)
     return negative ? -exponent : exponent;
 }
 
-/* "12.5e3" becomes "125e2": the same number, without the point that a locale may spell otherwise. */
+/* "12.5e3" becomes "125e2": the same number, without the point that a locale may spell otherwise.
+ */
 static const char *remove_point(char *out, size_t room, const char *text, size_t length)
 {
     size_t used = 0, i = 0, fraction = 0;
@@ -251,7 +254,8 @@ static const char *read_digits(double *out, bool single, const char *text, size_
     return isinf(*out) ? "is out of range" : NULL;
 }
 
-static const char *read_real(void *cell, bool single, bool negative, const char *text, size_t length)
+static const char *read_real(void *cell, bool single, bool negative, const char *text,
+                             size_t length)
 {
     double      value = 0;
     const char *wrong = NULL;
@@ -272,7 +276,8 @@ static const char *read_real(void *cell, bool single, bool negative, const char 
     return NULL;
 }
 
-const char *ar_number_read(void *cell, arras_dtype dtype, bool negative, const char *text, size_t length)
+const char *ar_number_read(void *cell, arras_dtype dtype, bool negative, const char *text,
+                           size_t length)
 {
     switch (ar_dtype_class(dtype)) {
     case AR_CLASS_BOOL: return read_bool(cell, negative, text, length);

@@ -1,5 +1,5 @@
-/* order.c -- the order in which texts show nodes and expressions: each after what it needs, as a walk
- * from the roots meets them.  Walks over nodes keep their own stack: a program may be deep. */
+/* order.c -- the order in which texts show nodes and expressions: each after what it needs, as a
+ * walk from the roots meets them.  Walks over nodes keep their own stack: a program may be deep. */
 #include "ir/notation.h"
 
 #include <string.h>
@@ -54,7 +54,8 @@ static size_t ids_below(int n, const arras_array *roots)
     return (size_t)(last + 1);
 }
 
-arras_status ar_order(arras_array **out, int64_t *count, int n, const arras_array *roots, arras_error *err)
+arras_status ar_order(arras_array **out, int64_t *count, int n, const arras_array *roots,
+                      arras_error *err)
 {
     size_t ids = ids_below(n, roots);
     walk   w = { .found = ar_alloc(ids, sizeof *w.found), .seen = ar_alloc(ids, sizeof *w.seen) };
@@ -73,7 +74,8 @@ arras_status ar_order(arras_array **out, int64_t *count, int n, const arras_arra
     return ARRAS_OK;
 }
 
-arras_status ar_order_outputs(arras_array **out, int64_t *count, const arras_graph *g, arras_error *err)
+arras_status ar_order_outputs(arras_array **out, int64_t *count, const arras_graph *g,
+                              arras_error *err)
 {
     int          n = ar_graph_output_count(g);
     arras_array *roots = ar_alloc((size_t)n, sizeof *roots);
@@ -88,7 +90,7 @@ arras_status ar_order_outputs(arras_array **out, int64_t *count, const arras_gra
     return status;
 }
 
-/* ---- Expressions ------------------------------------------------------------------------------------ */
+/* ---- Expressions ---------------------------------------------------------------------------- */
 
 static bool make_slots(ar_expr_walk *w, int64_t id)
 {

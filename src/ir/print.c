@@ -1,7 +1,7 @@
 /* print.c -- a graph as text that can be read back: sizes, inputs, functions, nodes, outputs. */
 #include "ir/notation.h"
 
-/* ---- Statements ------------------------------------------------------------------------------------- */
+/* ---- Statements ----------------------------------------------------------------------------- */
 
 static bool has_type_of_its_own(arras_array x)
 {
@@ -24,7 +24,8 @@ static arras_status print_node_line(ar_printer *p, arras_array x, arras_error *e
     return status;
 }
 
-static arras_status print_nodes(ar_printer *p, int64_t count, const arras_array *nodes, arras_error *err)
+static arras_status print_nodes(ar_printer *p, int64_t count, const arras_array *nodes,
+                                arras_error *err)
 {
     arras_status status = ARRAS_OK;
     int64_t      number = 0;
@@ -53,7 +54,7 @@ static void print_named(ar_printer *p, const char *word, const char *name, arras
     ar_text_add(p->out, "\n");
 }
 
-/* ---- Functions -------------------------------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------ */
 
 static void print_heading(ar_printer *p, arras_function f)
 {
@@ -84,7 +85,8 @@ static arras_status print_function(ar_printer *p, arras_function f, arras_error 
     return status;
 }
 
-static arras_status print_functions(ar_printer *p, int64_t count, const arras_array *nodes, arras_error *err)
+static arras_status print_functions(ar_printer *p, int64_t count, const arras_array *nodes,
+                                    arras_error *err)
 {
     int          n = ar_graph_function_count(p->g), printed = 0;
     bool        *called = ar_alloc((size_t)n, sizeof *called);
@@ -103,7 +105,7 @@ static arras_status print_functions(ar_printer *p, int64_t count, const arras_ar
     return status;
 }
 
-/* ---- Graphs ----------------------------------------------------------------------------------------- */
+/* ---- Graphs --------------------------------------------------------------------------------- */
 
 static arras_status print_program(ar_printer *p, arras_error *err)
 {

@@ -1,5 +1,5 @@
-/* print_expr.c -- the cell of a lambda as text.  An expression is a graph: what is used more than once is
- * defined once, as $0, $1, ..., or a diamond of 100 levels would fill the disk. */
+/* print_expr.c -- the cell of a lambda as text.  An expression is a graph: what is used more than
+ * once is defined once, as $0, $1, ..., or a diamond of 100 levels would fill the disk. */
 #include "ir/notation.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ static void print_structure(ar_printer *p, arras_expr e)
     }
 }
 
-/* ---- Shared subexpressions --------------------------------------------------------------------------- */
+/* ---- Shared subexpressions ------------------------------------------------------------------ */
 
 /* The note of an expression that has a number: 1 + the number. */
 static int64_t *note_of(ar_printer *p, arras_expr e) { return &p->walk.slots[e->id].note; }

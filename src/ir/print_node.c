@@ -1,12 +1,14 @@
-/* print_node.c -- one node as text: what stands right of "%3 = ", and sizes and types on the way. */
+/* print_node.c -- one node as text: what stands right of "%3 = ", and sizes and types on the way.
+ */
 #include "ir/notation.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Printers --------------------------------------------------------------------------------------- */
+/* ---- Printers ------------------------------------------------------------------------------- */
 
-arras_status ar_printer_open(ar_printer *p, ar_text *out, const arras_graph *g, bool brief, arras_error *err)
+arras_status ar_printer_open(ar_printer *p, ar_text *out, const arras_graph *g, bool brief,
+                             arras_error *err)
 {
     size_t nsizes = (size_t)ar_size_count(g), nnodes = (size_t)ar_graph_count(g);
 
@@ -39,7 +41,7 @@ void ar_print_line_start(ar_printer *p)
         ar_text_add(p->out, "    ");
 }
 
-/* ---- Sizes and types -------------------------------------------------------------------------------- */
+/* ---- Sizes and types ------------------------------------------------------------------------ */
 
 /* Terms are printed in the order in which their sizes are first used, new ones by name: it must not
  * depend on the order in which sizes were recorded. */
@@ -65,7 +67,8 @@ static term *sorted_terms(ar_printer *p, const ar_affine *affine)
     for (int i = 0; terms && i < affine->nterms; i++) {
         int size = affine->terms[i].size;
 
-        terms[i] = (term){ p->positions[size], size, affine->terms[i].factor, ar_size_name(p->g, size) };
+        terms[i] =
+            (term){ p->positions[size], size, affine->terms[i].factor, ar_size_name(p->g, size) };
     }
     if (terms)
         qsort(terms, (size_t)affine->nterms, sizeof *terms, compare_terms);
@@ -137,7 +140,7 @@ void ar_print_type(ar_printer *p, ar_type type, int rank, const arras_dim *shape
         ar_print_dims(p, rank, shape);
 }
 
-/* ---- Operands and options --------------------------------------------------------------------------- */
+/* ---- Operands and options ------------------------------------------------------------------- */
 
 void ar_print_operand(ar_printer *p, arras_array x)
 {
@@ -181,7 +184,7 @@ static void print_axes(ar_printer *p, uint32_t mask)
     print_numbers(p, "axes", n, axes);
 }
 
-/* ---- Data ------------------------------------------------------------------------------------------- */
+/* ---- Data ----------------------------------------------------------------------------------- */
 
 enum { BRIEF_CELLS = 8, LINE_WIDTH = 80 };
 
@@ -253,7 +256,7 @@ static void print_data(ar_printer *p, arras_array x)
     ar_text_add(p->out, cut ? ", ... }" : " }");
 }
 
-/* ---- Kinds ------------------------------------------------------------------------------------------ */
+/* ---- Kinds ---------------------------------------------------------------------------------- */
 
 static void print_const(ar_printer *p, arras_array x)
 {

@@ -1,4 +1,5 @@
-/* read.c -- a graph from its text: statements, one a line, each made before the next is looked at. */
+/* read.c -- a graph from its text: statements, one a line, each made before the next is looked at.
+ */
 #include "ir/reader.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ static void skip_empty_lines(ar_reader *r)
         ar_advance(r);
 }
 
-/* ---- Statements ------------------------------------------------------------------------------------- */
+/* ---- Statements ----------------------------------------------------------------------------- */
 
 static bool read_header(ar_reader *r)
 {
@@ -33,8 +34,9 @@ static bool read_header(ar_reader *r)
     if (!ar_read_integer(r, &version))
         return false;
     if (version != AR_TEXT_VERSION)
-        return ar_fail_at(r, &at, ARRAS_ETEXT, "version %" PRId64 " of the text form is not known; this is %d",
-                          version, AR_TEXT_VERSION);
+        return ar_fail_at(r, &at, ARRAS_ETEXT,
+                          "version %" PRId64 " of the text form is not known; this is %d", version,
+                          AR_TEXT_VERSION);
     return expect_line_end(r);
 }
 
@@ -50,7 +52,8 @@ static bool read_size_line(ar_reader *r)
     return ar_check_dim(r, &at, ar_dim_size(r->g, name));
 }
 
-typedef arras_array declare(arras_graph *g, const char *name, arras_dtype dtype, int rank, const arras_dim *shape);
+typedef arras_array declare(arras_graph *g, const char *name, arras_dtype dtype, int rank,
+                            const arras_dim *shape);
 
 /* x : f64[n, 4] */
 static bool read_declared(ar_reader *r, declare *builder, arras_array *out)
@@ -61,7 +64,8 @@ static bool read_declared(ar_reader *r, declare *builder, arras_array *out)
     int         rank;
     arras_dim   shape[ARRAS_MAX_RANK];
 
-    if (!ar_read_name(r, &name, "a name") || !ar_expect(r, ":") || !ar_read_type(r, &type, &rank, shape))
+    if (!ar_read_name(r, &name, "a name") || !ar_expect(r, ":") ||
+        !ar_read_type(r, &type, &rank, shape))
         return false;
     if (type.weak)
         return ar_fail_at(r, &at, ARRAS_EDTYPE, "'%s' needs a type like f64, not '%s'", name,
@@ -97,7 +101,7 @@ static bool read_output_line(ar_reader *r)
     return !ar_is_poison(x) || ar_fail_poison(r, &at, x);
 }
 
-/* ---- Functions -------------------------------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------ */
 
 typedef struct {
     const char **items;
@@ -139,7 +143,7 @@ static bool read_body(ar_reader *r, names *named, ar_arrays *results)
     for (skip_empty_lines(r); !ar_accept(r, "}"); skip_empty_lines(r)) {
         bool done = r->token.kind == AR_TOKEN_NODE ? read_node_line(r)
                     : ar_accept(r, "result")       ? read_result_line(r, named, results)
-                                                   : ar_fail_expected(r, "%number = ..., result or '}'");
+                                             : ar_fail_expected(r, "%number = ..., result or '}'");
         if (!done || !expect_line_end(r))
             return false;
     }
@@ -152,10 +156,11 @@ static bool read_function_parts(ar_reader *r, names *named, ar_arrays *results)
     const char    *name;
     arras_function f;
 
-    if (!ar_read_name(r, &name, "the name of a function") || !read_params(r) || !read_body(r, named, results))
+    if (!ar_read_name(r, &name, "the name of a function") || !read_params(r) ||
+        !read_body(r, named, results))
         return false;
-    f = ar_function_new(r->g, name, (int)r->params.count, r->params.items, (int)results->count, named->items,
-                        results->items);
+    f = ar_function_new(r->g, name, (int)r->params.count, r->params.items, (int)results->count,
+                        named->items, results->items);
     return !f->error || ar_fail_at(r, &at, ARRAS_EINVAL, "%s", f->error);
 }
 
@@ -179,7 +184,7 @@ static bool read_function(ar_reader *r)
     return done;
 }
 
-/* ---- Programs --------------------------------------------------------------------------------------- */
+/* ---- Programs ------------------------------------------------------------------------------- */
 
 static bool read_statement(ar_reader *r)
 {
@@ -210,7 +215,8 @@ static bool read_program(ar_reader *r)
             return false;
     if (ar_graph_output_count(r->g) == 0)
         return ar_fail_expected(r, "an output: a line like 'output y = %3'");
-    return ar_graph_check(r->g, &err) == ARRAS_OK || ar_fail_at(r, &r->token, err.code, "%s", err.text);
+    return ar_graph_check(r->g, &err) == ARRAS_OK ||
+           ar_fail_at(r, &r->token, err.code, "%s", err.text);
 }
 
 static void reader_close(ar_reader *r)

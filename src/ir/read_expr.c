@@ -1,5 +1,5 @@
-/* read_expr.c -- the cell of a lambda, from text.  Nesting is limited, and what is read so far lies on
- * a stack of its own, so that a level costs little of the machine's. */
+/* read_expr.c -- the cell of a lambda, from text.  Nesting is limited, and what is read so far lies
+ * on a stack of its own, so that a level costs little of the machine's. */
 #include "ir/reader.h"
 
 static bool read_expr(ar_reader *r, arras_expr *out);
@@ -10,7 +10,7 @@ static bool check(ar_reader *r, const ar_token *at, arras_expr e, arras_expr *ou
     return e->kind != AR_EXPR_POISON || ar_fail_at(r, at, (arras_status)e->ints[0], "%s", e->name);
 }
 
-/* ---- The stack of arguments ------------------------------------------------------------------------- */
+/* ---- The stack of arguments ----------------------------------------------------------------- */
 
 static bool push(ar_reader *r, arras_expr e, arras_edge edge)
 {
@@ -24,13 +24,14 @@ static bool push(ar_reader *r, arras_expr e, arras_edge edge)
     return true;
 }
 
-static bool check_count(ar_reader *r, const ar_token *at, const char *what, size_t count, size_t most)
+static bool check_count(ar_reader *r, const ar_token *at, const char *what, size_t count,
+                        size_t most)
 {
     return count <= most ||
            ar_fail_at(r, at, ARRAS_ELIMIT, "%s takes at most %zu operands", what, most);
 }
 
-/* ---- Leaves ----------------------------------------------------------------------------------------- */
+/* ---- Leaves --------------------------------------------------------------------------------- */
 
 static bool read_literal(ar_reader *r, arras_expr *out)
 {
@@ -38,7 +39,8 @@ static bool read_literal(ar_reader *r, arras_expr *out)
     ar_value    value = { .bits = { 0, 0 } };
     arras_dtype dtype;
 
-    return ar_read_untyped(r, &dtype, &value) && check(r, &at, ar_expr_literal(r->g, dtype, value), out);
+    return ar_read_untyped(r, &dtype, &value) &&
+           check(r, &at, ar_expr_literal(r->g, dtype, value), out);
 }
 
 static bool read_local(ar_reader *r, arras_expr *out)
@@ -100,7 +102,7 @@ static bool read_odd_variable(ar_reader *r, arras_expr *out)
            check(r, &at, ar_expr_var(r->g, name), out);
 }
 
-/* ---- Loads ------------------------------------------------------------------------------------------ */
+/* ---- Loads ---------------------------------------------------------------------------------- */
 
 static bool read_edge(ar_reader *r, arras_edge *out)
 {
@@ -132,8 +134,8 @@ static bool read_load(ar_reader *r, int binding, arras_expr *out)
     size_t   base = r->exprs.count, n;
 
     if ((size_t)binding >= r->operands.count)
-        return ar_fail_at(r, &at, ARRAS_EINVAL, "_%d is not there: the lambda has %zu operands", binding,
-                          r->operands.count);
+        return ar_fail_at(r, &at, ARRAS_EINVAL, "_%d is not there: the lambda has %zu operands",
+                          binding, r->operands.count);
     ar_advance(r);
     if (!ar_expect(r, "[") || !read_indices(r))
         return false;
@@ -147,7 +149,7 @@ static bool read_load(ar_reader *r, int binding, arras_expr *out)
                  out);
 }
 
-/* ---- Operations ------------------------------------------------------------------------------------- */
+/* ---- Operations ----------------------------------------------------------------------------- */
 
 static bool read_arguments(ar_reader *r)
 {
@@ -214,8 +216,8 @@ static bool fail_unknown(ar_reader *r)
         ar_guess_try(&guess, ar_op_name((ar_op)op));
     for (int i = 0; i < AR_REDUCTION_END; i++)
         ar_guess_try(&guess, ar_reduction_name((ar_reduction)i));
-    return ar_fail_at(r, &r->token, ARRAS_ENAME, "there is no operation '%s' within a cell%s%s%s", name,
-                      guess.best ? "; did you mean '" : "", guess.best ? guess.best : "",
+    return ar_fail_at(r, &r->token, ARRAS_ENAME, "there is no operation '%s' within a cell%s%s%s",
+                      name, guess.best ? "; did you mean '" : "", guess.best ? guess.best : "",
                       guess.best ? "'?" : "");
 }
 
@@ -278,7 +280,7 @@ static bool read_expr(ar_reader *r, arras_expr *out)
     return done;
 }
 
-/* ---- Cells ------------------------------------------------------------------------------------------ */
+/* ---- Cells ---------------------------------------------------------------------------------- */
 
 static bool read_definition(ar_reader *r)
 {
@@ -286,7 +288,8 @@ static bool read_definition(ar_reader *r)
     arras_expr e;
 
     ar_advance(r);
-    return ar_expect(r, "=") && read_expr(r, &e) && ar_expect(r, ";") && ar_numbers_add(r, &r->locals, &at, e);
+    return ar_expect(r, "=") && read_expr(r, &e) && ar_expect(r, ";") &&
+           ar_numbers_add(r, &r->locals, &at, e);
 }
 
 bool ar_read_cell(ar_reader *r, arras_expr *out)

@@ -1,27 +1,29 @@
-/* read_move.c -- nodes whose cells stand elsewhere in their operand: stack, concatenate, roll, permute,
- * reshape, index, gather. */
+/* read_move.c -- nodes whose cells stand elsewhere in their operand: stack, concatenate, roll,
+ * permute, reshape, index, gather. */
 #include "ir/reader.h"
 
 enum { MAX_INDEX_ITEMS = 3 * ARRAS_MAX_RANK };
 
-/* ---- Whole arrays --------------------------------------------------------------------------------------- */
+/* ---- Whole arrays --------------------------------------------------------------------------- */
 
 bool ar_read_joined(ar_reader *r, ar_kind kind, arras_array *out)
 {
     int axis, n;
 
-    if (!ar_read_list(r) || !ar_expect_option(r, "axis") || !ar_read_int(r, &axis) || !ar_expect(r, ")"))
+    if (!ar_read_list(r) || !ar_expect_option(r, "axis") || !ar_read_int(r, &axis) ||
+        !ar_expect(r, ")"))
         return false;
     n = ar_operand_count(r);
-    *out = kind == AR_STACK ? ar_stack(n, r->operands.items, axis) : ar_concat(n, r->operands.items, axis);
+    *out = kind == AR_STACK ? ar_stack(n, r->operands.items, axis)
+                            : ar_concat(n, r->operands.items, axis);
     return true;
 }
 
 /* One number for each axis, no more and no less. */
 static bool check_per_axis(ar_reader *r, const ar_token *at, const char *what, int n, arras_array x)
 {
-    return n == x->rank || ar_fail_at(r, at, ARRAS_EAXIS, "there are %d %s for an array of rank %d", n, what,
-                                      x->rank);
+    return n == x->rank || ar_fail_at(r, at, ARRAS_EAXIS, "there are %d %s for an array of rank %d",
+                                      n, what, x->rank);
 }
 
 bool ar_read_roll(ar_reader *r, arras_array *out)
@@ -34,8 +36,8 @@ bool ar_read_roll(ar_reader *r, arras_array *out)
     if (!ar_read_first(r, &x) || !ar_expect(r, ",") || !ar_expect_option(r, "shifts"))
         return false;
     at = r->token;
-    if (!ar_read_integers(r, &n, shifts, ARRAS_MAX_RANK) || !check_per_axis(r, &at, "shifts", n, x) ||
-        !ar_expect(r, ")"))
+    if (!ar_read_integers(r, &n, shifts, ARRAS_MAX_RANK) ||
+        !check_per_axis(r, &at, "shifts", n, x) || !ar_expect(r, ")"))
         return false;
     *out = ar_roll(x, shifts);
     return true;
@@ -82,7 +84,7 @@ bool ar_read_reshape(ar_reader *r, arras_array *out)
     return true;
 }
 
-/* ---- Index and gather ------------------------------------------------------------------------------- */
+/* ---- Index and gather ----------------------------------------------------------------------- */
 
 /* from 1 take 3 step 2 */
 static bool read_slice(ar_reader *r, int64_t *item)
@@ -108,7 +110,8 @@ static bool read_item(ar_reader *r, arras_array x, int *axis, int64_t *item)
     if (ar_accept(r, "newaxis"))
         return true;
     if (*axis >= x->rank)
-        return ar_fail_at(r, &at, ARRAS_EINDEX, "there are more items than the %d axes of the array", x->rank);
+        return ar_fail_at(r, &at, ARRAS_EINDEX,
+                          "there are more items than the %d axes of the array", x->rank);
     set_item(item, ARRAS_SLICE, x->shape[*axis]);
     ++*axis;
     if (ar_accept(r, "all"))
@@ -130,7 +133,8 @@ bool ar_read_index(ar_reader *r, arras_array *out)
         return false;
     while (ar_accept(r, ",")) {
         if (n == MAX_INDEX_ITEMS)
-            return ar_fail_at(r, &r->token, ARRAS_ELIMIT, "there are more than %d items", MAX_INDEX_ITEMS);
+            return ar_fail_at(r, &r->token, ARRAS_ELIMIT, "there are more than %d items",
+                              MAX_INDEX_ITEMS);
         if (!read_item(r, x, &axis, &items[AR_ITEM_INTS * n++]))
             return false;
     }
@@ -149,10 +153,12 @@ bool ar_read_gather(ar_reader *r, const ar_token *at, arras_array *out)
     if (!ar_read_list(r))
         return false;
     if (r->operands.count < 2)
-        return ar_fail_at(r, at, ARRAS_EINVAL, "gather takes an array and at least one index array");
+        return ar_fail_at(r, at, ARRAS_EINVAL,
+                          "gather takes an array and at least one index array");
     xs = r->operands.items;
-    if (!ar_expect_option(r, "axes") || !ar_read_axes_mask(r, "gather", xs[0]->rank, &mask) || !ar_expect(r, ",") ||
-        !ar_expect_option(r, "place") || !ar_read_int(r, &place) || !ar_expect(r, ")"))
+    if (!ar_expect_option(r, "axes") || !ar_read_axes_mask(r, "gather", xs[0]->rank, &mask) ||
+        !ar_expect(r, ",") || !ar_expect_option(r, "place") || !ar_read_int(r, &place) ||
+        !ar_expect(r, ")"))
         return false;
     *out = ar_gather(xs[0], mask, place, ar_operand_count(r) - 1, xs + 1);
     return true;

@@ -1,10 +1,10 @@
-/* read_node.c -- one node from text, made by the builder of its kind: what no builder takes is reported,
- * so that no text can make a bad graph. */
+/* read_node.c -- one node from text, made by the builder of its kind: what no builder takes is
+ * reported, so that no text can make a bad graph. */
 #include "ir/reader.h"
 
 #include <string.h>
 
-/* ---- Leaves ----------------------------------------------------------------------------------------- */
+/* ---- Leaves --------------------------------------------------------------------------------- */
 
 static bool read_const(ar_reader *r, arras_array *out)
 {
@@ -30,7 +30,7 @@ static bool read_size(ar_reader *r, arras_array *out)
     return true;
 }
 
-/* ---- Data ------------------------------------------------------------------------------------------- */
+/* ---- Data ----------------------------------------------------------------------------------- */
 
 /* How many cells a shape has; -1 when it is symbolic or no memory could hold them. */
 static int64_t cell_count(int rank, const arras_dim *shape)
@@ -61,16 +61,17 @@ static bool read_cells(ar_reader *r, arras_dtype dtype, int64_t want, cells *c)
         if (c->count > 0 && !ar_expect(r, ","))
             return false;
         if (c->count == want)
-            return ar_fail_at(r, &r->token, ARRAS_ESHAPE, "there are more than the %" PRId64
-                              " values of the shape", want);
+            return ar_fail_at(r, &r->token, ARRAS_ESHAPE,
+                              "there are more than the %" PRId64 " values of the shape", want);
         if (!ar_grow(&c->bytes, &c->room, (size_t)c->count, size))
             return ar_fail_no_memory(r);
         if (!ar_read_number(r, dtype, c->bytes + (size_t)c->count * size))
             return false;
         c->count++;
     }
-    return c->count == want || ar_fail_at(r, &r->token, ARRAS_ESHAPE, "the shape needs %" PRId64
-                                          " values, there are %" PRId64, want, c->count);
+    return c->count == want ||
+           ar_fail_at(r, &r->token, ARRAS_ESHAPE,
+                      "the shape needs %" PRId64 " values, there are %" PRId64, want, c->count);
 }
 
 static bool read_data(ar_reader *r, arras_array *out)
@@ -96,7 +97,7 @@ static bool read_data(ar_reader *r, arras_array *out)
     return done;
 }
 
-/* ---- Elementwise and reductions --------------------------------------------------------------------- */
+/* ---- Elementwise and reductions ------------------------------------------------------------- */
 
 static bool read_map(ar_reader *r, const ar_token *at, ar_op op, arras_array *out)
 {
@@ -111,7 +112,8 @@ static bool read_cast(ar_reader *r, arras_array *out)
     arras_array x;
     arras_dtype dtype;
 
-    if (!ar_read_first(r, &x) || !ar_expect(r, ",") || !ar_read_dtype(r, &dtype) || !ar_expect(r, ")"))
+    if (!ar_read_first(r, &x) || !ar_expect(r, ",") || !ar_read_dtype(r, &dtype) ||
+        !ar_expect(r, ")"))
         return false;
     *out = ar_cast(x, dtype);
     return true;
@@ -146,7 +148,7 @@ static bool read_reduce(ar_reader *r, ar_reduction reduction, arras_array *out)
     return true;
 }
 
-/* ---- Types at the end of a node ---------------------------------------------------------------------- */
+/* ---- Types at the end of a node ------------------------------------------------------------- */
 
 static bool read_annotation(ar_reader *r)
 {
@@ -177,13 +179,14 @@ static bool fail_annotation(ar_reader *r, arras_array x)
     if (is.failed || said.failed)
         ar_fail_no_memory(r);
     else
-        ar_fail_at(r, &a->at, ARRAS_ETEXT, "the type is given as %s, but it is %s", said.data, is.data);
+        ar_fail_at(r, &a->at, ARRAS_ETEXT, "the type is given as %s, but it is %s", said.data,
+                   is.data);
     ar_text_free(&is);
     ar_text_free(&said);
     return false;
 }
 
-/* ---- Lambdas and products --------------------------------------------------------------------------- */
+/* ---- Lambdas and products ------------------------------------------------------------------- */
 
 static bool read_lambda(ar_reader *r, arras_array *out)
 {
@@ -233,7 +236,7 @@ static bool read_csr(ar_reader *r, const ar_token *at, arras_array *out)
     return true;
 }
 
-/* ---- Functions -------------------------------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------ */
 
 static bool fail_unknown_function(ar_reader *r, const ar_token *at, const char *name)
 {
@@ -290,7 +293,7 @@ static bool read_result(ar_reader *r, arras_array *out)
     return ar_fail_at(r, &at, ARRAS_ENAME, "function '%s' has no result '%s'", f->name, name);
 }
 
-/* ---- Nodes ------------------------------------------------------------------------------------------ */
+/* ---- Nodes ---------------------------------------------------------------------------------- */
 
 static ar_kind find_kind(const ar_token *t)
 {
@@ -323,7 +326,8 @@ static bool fail_unknown_word(ar_reader *r, const ar_token *at)
 /* Operations and reductions go by their own names, not by their kind's. */
 static bool read_operation(ar_reader *r, const ar_token *at, arras_array *out)
 {
-    int op = ar_op_find(at->start, at->length), reduction = ar_reduction_find(at->start, at->length);
+    int op = ar_op_find(at->start, at->length),
+        reduction = ar_reduction_find(at->start, at->length);
 
     if (op >= 0)
         return read_map(r, at, (ar_op)op, out);
@@ -375,5 +379,6 @@ bool ar_read_node(ar_reader *r, arras_array *out)
         return ar_fail_poison(r, &at, *out);
     if (ar_token_is(&r->token, ":") && !r->annotation.given && !read_annotation(r))
         return false;
-    return !r->annotation.given || fits_annotation(&r->annotation, *out) || fail_annotation(r, *out);
+    return !r->annotation.given || fits_annotation(&r->annotation, *out) ||
+           fail_annotation(r, *out);
 }

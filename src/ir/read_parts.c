@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- Names ------------------------------------------------------------------------------------------ */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 const char *ar_keep_token(ar_reader *r, const ar_token *token)
 {
@@ -23,14 +23,15 @@ bool ar_read_name(ar_reader *r, const char **out, const char *what)
     if (r->token.kind != AR_TOKEN_NAME)
         return ar_fail_expected(r, what);
     if (!ar_name_valid(r->token.start, r->token.length))
-        return ar_fail_at(r, &r->token, ARRAS_ENAME, "a name of %zu letters is too long", r->token.length);
+        return ar_fail_at(r, &r->token, ARRAS_ENAME, "a name of %zu letters is too long",
+                          r->token.length);
     if (!(*out = ar_keep_token(r, &r->token)))
         return false;
     ar_advance(r);
     return true;
 }
 
-/* ---- Numbers ---------------------------------------------------------------------------------------- */
+/* ---- Numbers -------------------------------------------------------------------------------- */
 
 /* What is wrong with the number from `start` up to the token, in the words of ar_number_read(). */
 static bool fail_number(ar_reader *r, const ar_token *start, arras_dtype dtype, const char *wrong)
@@ -39,11 +40,13 @@ static bool fail_number(ar_reader *r, const ar_token *start, arras_dtype dtype, 
 
     whole.length = (size_t)(r->token.start + r->token.length - start->start);
     return ar_fail_at(r, start, ARRAS_ETEXT, "expected a number of type %s, but %.*s %s",
-                      ar_dtype_name(dtype), (int)ar_min64(40, (int64_t)whole.length), whole.start, wrong);
+                      ar_dtype_name(dtype), (int)ar_min64(40, (int64_t)whole.length), whole.start,
+                      wrong);
 }
 
 /* The number behind a sign that was read already. */
-static bool read_unsigned(ar_reader *r, const ar_token *start, bool negative, arras_dtype dtype, void *cell)
+static bool read_unsigned(ar_reader *r, const ar_token *start, bool negative, arras_dtype dtype,
+                          void *cell)
 {
     const char *wrong;
 
@@ -116,7 +119,7 @@ bool ar_read_integers(ar_reader *r, int *n, int64_t *out, int most)
     return ar_expect(r, "]");
 }
 
-/* ---- Sizes ------------------------------------------------------------------------------------------ */
+/* ---- Sizes ---------------------------------------------------------------------------------- */
 
 static bool fail_unknown_size(ar_reader *r, const ar_token *at, const char *name)
 {
@@ -125,9 +128,10 @@ static bool fail_unknown_size(ar_reader *r, const ar_token *at, const char *name
     for (int i = 0; i < ar_size_count(r->g); i++)
         ar_guess_try(&guess, ar_size_name(r->g, i));
     if (guess.best)
-        return ar_fail_at(r, at, ARRAS_ENAME, "there is no size '%s'; did you mean '%s'?", name, guess.best);
-    return ar_fail_at(r, at, ARRAS_ENAME, "there is no size '%s': declare it above, with a line 'size %s'",
-                      name, name);
+        return ar_fail_at(r, at, ARRAS_ENAME, "there is no size '%s'; did you mean '%s'?", name,
+                          guess.best);
+    return ar_fail_at(r, at, ARRAS_ENAME,
+                      "there is no size '%s': declare it above, with a line 'size %s'", name, name);
 }
 
 static bool read_size(ar_reader *r, arras_dim *out)
@@ -188,9 +192,9 @@ bool ar_check_dim(ar_reader *r, const ar_token *at, arras_dim dim)
 
 bool ar_read_dim(ar_reader *r, arras_dim *out)
 {
-    ar_token    at = r->token;
-    arras_dim   sizes = 0;
-    int64_t     number = 0;
+    ar_token  at = r->token;
+    arras_dim sizes = 0;
+    int64_t   number = 0;
 
     if (!add_term(r, &sizes, &number, ar_accept(r, "-")))
         return false;
@@ -204,7 +208,8 @@ bool ar_read_dim(ar_reader *r, arras_dim *out)
     if (!ar_check_dim(r, &at, sizes))
         return false;
     if (!ar_dim_symbolic(sizes) && sizes < 0)
-        return ar_fail_at(r, &at, ARRAS_ESIZE, "a length or place cannot be negative: %" PRId64, sizes);
+        return ar_fail_at(r, &at, ARRAS_ESIZE, "a length or place cannot be negative: %" PRId64,
+                          sizes);
     *out = sizes;
     return true;
 }
@@ -219,7 +224,8 @@ bool ar_read_dims(ar_reader *r, int *rank, arras_dim *shape)
         if (count > 0 && !ar_expect(r, ","))
             return false;
         if (count == ARRAS_MAX_RANK)
-            return ar_fail_at(r, &r->token, ARRAS_ELIMIT, "a shape has at most %d axes", ARRAS_MAX_RANK);
+            return ar_fail_at(r, &r->token, ARRAS_ELIMIT, "a shape has at most %d axes",
+                              ARRAS_MAX_RANK);
         if (!ar_read_dim(r, &shape[count++]))
             return false;
     }
@@ -227,7 +233,7 @@ bool ar_read_dims(ar_reader *r, int *rank, arras_dim *shape)
     return ar_expect(r, "]");
 }
 
-/* ---- Types ------------------------------------------------------------------------------------------ */
+/* ---- Types ---------------------------------------------------------------------------------- */
 
 bool ar_read_type(ar_reader *r, ar_type *type, int *rank, arras_dim *shape)
 {
@@ -247,7 +253,7 @@ bool ar_read_dtype(ar_reader *r, arras_dtype *out)
     return true;
 }
 
-/* ---- Numbered things -------------------------------------------------------------------------------- */
+/* ---- Numbered things ------------------------------------------------------------------------ */
 
 bool ar_numbers_add(ar_reader *r, ar_numbers *numbers, const ar_token *token, const void *value)
 {
@@ -257,8 +263,9 @@ bool ar_numbers_add(ar_reader *r, ar_numbers *numbers, const ar_token *token, co
     if (token->number < 0)
         return ar_fail_at(r, token, ARRAS_ETEXT, "%c takes a number that fits 64 bits", sign);
     if (token->number <= last)
-        return ar_fail_at(r, token, ARRAS_ETEXT, "%c%" PRId64 " comes after %c%" PRId64 ": numbers must ascend",
-                          sign, token->number, sign, last);
+        return ar_fail_at(r, token, ARRAS_ETEXT,
+                          "%c%" PRId64 " comes after %c%" PRId64 ": numbers must ascend", sign,
+                          token->number, sign, last);
     if (!ar_grow(&numbers->items, &numbers->room, numbers->count, sizeof *numbers->items))
         return ar_fail_no_memory(r);
     numbers->items[numbers->count++] = (ar_numbered){ token->number, value };
@@ -282,12 +289,13 @@ const void *ar_numbers_find(const ar_numbers *numbers, int64_t number)
     return NULL;
 }
 
-/* ---- Operands --------------------------------------------------------------------------------------- */
+/* ---- Operands ------------------------------------------------------------------------------- */
 
 bool ar_arrays_add(ar_reader *r, ar_arrays *arrays, arras_array x)
 {
     if (arrays->count == AR_MAX_OPERANDS)
-        return ar_fail_at(r, &r->token, ARRAS_ELIMIT, "there are more than %d operands", AR_MAX_OPERANDS);
+        return ar_fail_at(r, &r->token, ARRAS_ELIMIT, "there are more than %d operands",
+                          AR_MAX_OPERANDS);
     if (!ar_grow(&arrays->items, &arrays->room, arrays->count, sizeof *arrays->items))
         return ar_fail_no_memory(r);
     arrays->items[arrays->count++] = x;
@@ -311,8 +319,9 @@ static bool fail_unknown_array(ar_reader *r, const ar_token *at, const char *nam
     for (int i = 0; i < ar_graph_input_count(r->g); i++)
         ar_guess_try(&guess, ar_graph_input(r->g, i)->name);
     return ar_fail_at(r, at, ARRAS_ENAME, "there is no %s '%s'%s%s%s",
-                      r->in_function ? "parameter" : "input", name, guess.best ? "; did you mean '" : "",
-                      guess.best ? guess.best : "", guess.best ? "'?" : "");
+                      r->in_function ? "parameter" : "input", name,
+                      guess.best ? "; did you mean '" : "", guess.best ? guess.best : "",
+                      guess.best ? "'?" : "");
 }
 
 static bool read_named(ar_reader *r, arras_array *out)
@@ -334,8 +343,8 @@ bool ar_read_operand(ar_reader *r, arras_array *out)
         return ar_fail_expected(r, "an operand, %number or a name");
     *out = ar_numbers_find(&r->nodes, r->token.number);
     if (!*out)
-        return ar_fail_at(r, &r->token, ARRAS_ENAME, "%.*s is not defined above", (int)ar_min64(40, (int64_t)r->token.length),
-                          r->token.start);
+        return ar_fail_at(r, &r->token, ARRAS_ENAME, "%.*s is not defined above",
+                          (int)ar_min64(40, (int64_t)r->token.length), r->token.start);
     ar_advance(r);
     return true;
 }
@@ -361,10 +370,13 @@ bool ar_read_operands(ar_reader *r)
     return true;
 }
 
-/* ---- Options ---------------------------------------------------------------------------------------- */
+/* ---- Options -------------------------------------------------------------------------------- */
 
 /* axis= */
-bool ar_expect_option(ar_reader *r, const char *word) { return ar_expect(r, word) && ar_expect(r, "="); }
+bool ar_expect_option(ar_reader *r, const char *word)
+{
+    return ar_expect(r, word) && ar_expect(r, "=");
+}
 
 bool ar_read_int(ar_reader *r, int *out)
 {
@@ -404,18 +416,21 @@ bool ar_read_axes_mask(ar_reader *r, const char *what, int rank, uint32_t *mask)
            ar_fail_at(r, &at, err.code, "%s", err.text);
 }
 
-/* ---- Lists of operands --------------------------------------------------------------------------------------- */
+/* ---- Lists of operands ---------------------------------------------------------------------- */
 
 bool ar_read_list(ar_reader *r) { return ar_expect(r, "(") && ar_read_operands(r); }
 
-bool ar_read_first(ar_reader *r, arras_array *x) { return ar_expect(r, "(") && ar_read_operand(r, x); }
+bool ar_read_first(ar_reader *r, arras_array *x)
+{
+    return ar_expect(r, "(") && ar_read_operand(r, x);
+}
 
 bool ar_check_operands(ar_reader *r, const ar_token *at, int want)
 {
     if (r->operands.count == (size_t)want)
         return true;
-    return ar_fail_at(r, at, ARRAS_EINVAL, "%.*s takes %d operand%s, not %zu", (int)at->length, at->start,
-                      want, want == 1 ? "" : "s", r->operands.count);
+    return ar_fail_at(r, at, ARRAS_EINVAL, "%.*s takes %d operand%s, not %zu", (int)at->length,
+                      at->start, want, want == 1 ? "" : "s", r->operands.count);
 }
 
 int ar_operand_count(const ar_reader *r) { return (int)r->operands.count; }

@@ -1,11 +1,11 @@
-/* read_token.c -- tokens of the text form, and failures that say where.  Text is pointer and length: no byte
- * behind the end is looked at, and any byte may stand in it. */
+/* read_token.c -- tokens of the text form, and failures that say where.  Text is pointer and
+ * length: no byte behind the end is looked at, and any byte may stand in it. */
 #include "ir/reader.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Tokens ----------------------------------------------------------------------------------------- */
+/* ---- Tokens --------------------------------------------------------------------------------- */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -67,13 +67,15 @@ static ar_token_kind lex_numbered(ar_reader *r, ar_token_kind kind)
     int64_t number = is_digit(peek(r, 1)) ? 0 : -1;
 
     for (r->next++; is_digit(peek(r, 0)); r->next++)
-        if (number >= 0 && (!ar_mul64(&number, number, 10) || !ar_add64(&number, number, *r->next - '0')))
+        if (number >= 0 &&
+            (!ar_mul64(&number, number, 10) || !ar_add64(&number, number, *r->next - '0')))
             number = -1;
     r->token.number = number;
     return kind;
 }
 
-/* Up to the closing quote; a quote that is not closed on its line is a mark, which nothing expects. */
+/* Up to the closing quote; a quote that is not closed on its line is a mark, which nothing expects.
+ */
 static ar_token_kind lex_string(ar_reader *r)
 {
     const char *c = r->next + 1;
@@ -169,7 +171,7 @@ bool ar_followed_by(const ar_reader *r, char mark)
     return c < r->end && *c == mark;
 }
 
-/* ---- Failures --------------------------------------------------------------------------------------- */
+/* ---- Failures ------------------------------------------------------------------------------- */
 
 /* Columns count characters: bytes but for those that continue one in UTF-8. */
 static int64_t column(const ar_token *at)
@@ -191,8 +193,8 @@ bool ar_fail_at(ar_reader *r, const ar_token *at, arras_status code, const char 
     va_start(args, format);
     ar_vfail(&inner, code, format, args);
     va_end(args);
-    r->status = ar_fail(r->err, code, "line %" PRId64 ", column %" PRId64 ": %s", at->line, column(at),
-                        inner.text);
+    r->status = ar_fail(r->err, code, "line %" PRId64 ", column %" PRId64 ": %s", at->line,
+                        column(at), inner.text);
     return false;
 }
 
@@ -218,13 +220,15 @@ bool ar_fail_expected(ar_reader *r, const char *what)
         return ar_fail_at(r, t, ARRAS_ETEXT, "expected %s, found the end of the line", what);
     if (ar_token_is(t, "..."))
         return ar_fail_at(r, t, ARRAS_ETEXT,
-                          "expected %s, found '...': a brief text is cut and cannot be read back", what);
+                          "expected %s, found '...': a brief text is cut and cannot be read back",
+                          what);
     if (ar_token_is(t, "\""))
-        return ar_fail_at(r, t, ARRAS_ETEXT, "expected %s, found a string that is not closed", what);
+        return ar_fail_at(r, t, ARRAS_ETEXT, "expected %s, found a string that is not closed",
+                          what);
     if (byte < ' ' || byte == 127)
         return ar_fail_at(r, t, ARRAS_ETEXT, "expected %s, found the byte 0x%02x", what, byte);
-    return ar_fail_at(r, t, ARRAS_ETEXT, "expected %s, found '%.*s%s'", what, shown_length(t), t->start,
-                      (size_t)shown_length(t) < t->length ? "..." : "");
+    return ar_fail_at(r, t, ARRAS_ETEXT, "expected %s, found '%.*s%s'", what, shown_length(t),
+                      t->start, (size_t)shown_length(t) < t->length ? "..." : "");
 }
 
 bool ar_fail_poison(ar_reader *r, const ar_token *at, arras_array poison)

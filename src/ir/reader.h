@@ -78,7 +78,7 @@ typedef struct {
 
 enum { AR_MAX_OPERANDS = 1 << 20 };
 
-/* ---- Tokens ------------------------------------------------------------------------------------------- */
+/* ---- Tokens --------------------------------------------------------------------------------- */
 
 void ar_advance(ar_reader *r);
 bool ar_token_is(const ar_token *token, const char *text); /* a mark or a name */
@@ -92,7 +92,7 @@ bool ar_fail_expected(ar_reader *r, const char *what);
 bool ar_fail_poison(ar_reader *r, const ar_token *at, arras_array poison);
 bool ar_fail_no_memory(ar_reader *r);
 
-/* ---- Parts -------------------------------------------------------------------------------------------- */
+/* ---- Parts ---------------------------------------------------------------------------------- */
 
 bool ar_read_name(ar_reader *r, const char **out, const char *what); /* kept until the reader is done */
 bool ar_read_integer(ar_reader *r, int64_t *out);                    /* perhaps with a sign */
@@ -124,7 +124,7 @@ bool ar_read_int(ar_reader *r, int *out);
 bool ar_read_axes(ar_reader *r, int *n, int *axes);
 bool ar_read_axes_mask(ar_reader *r, const char *what, int rank, uint32_t *mask);
 
-/* ---- Larger parts --------------------------------------------------------------------------------------- */
+/* ---- Larger parts --------------------------------------------------------------------------- */
 
 /* { ... }: the cell of a lambda whose bindings are r->operands. */
 bool ar_read_cell(ar_reader *r, arras_expr *out);

@@ -1,8 +1,8 @@
 /* scalar.c -- the value of every operation of ops.def in every type, and casts between types. */
 #include "ir/ir.h"
 
-/* The table's rows are written once for all types, so some comparisons are always true for some of them
- * and some values are narrowed on purpose. */
+/* The table's rows are written once for all types, so some comparisons are always true for some of
+ * them and some values are narrowed on purpose. */
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include "ir/scalar_kit.h"
@@ -171,7 +171,7 @@ void ar_value_canonical(arras_dtype dtype, ar_value *value)
     *value = kept;
 }
 
-/* ---- Casts ---------------------------------------------------------------------------------------- */
+/* ---- Casts ---------------------------------------------------------------------------------- */
 
 /* Every source fits one of these widest types exactly. */
 typedef struct {
@@ -196,9 +196,13 @@ static wide widen(arras_dtype dtype, const void *cell)
     case ARRAS_F32: return (wide){ .class = AR_CLASS_REAL, .re = *(const float *)cell };
     case ARRAS_F64: return (wide){ .class = AR_CLASS_REAL, .re = *(const double *)cell };
     case ARRAS_C64:
-        return (wide){ .class = AR_CLASS_COMPLEX, .re = ((const float *)cell)[0], .im = ((const float *)cell)[1] };
+        return (wide){ .class = AR_CLASS_COMPLEX,
+                       .re = ((const float *)cell)[0],
+                       .im = ((const float *)cell)[1] };
     case ARRAS_C128:
-        return (wide){ .class = AR_CLASS_COMPLEX, .re = ((const double *)cell)[0], .im = ((const double *)cell)[1] };
+        return (wide){ .class = AR_CLASS_COMPLEX,
+                       .re = ((const double *)cell)[0],
+                       .im = ((const double *)cell)[1] };
     case ARRAS_NO_DTYPE:
     case ARRAS_DTYPE_END: break;
     }

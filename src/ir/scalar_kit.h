@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* ---- Integers: S suffix, T type, U unsigned type of at least 32 bits, BITS, SIGNED 0 or 1 ---------- */
+/* ---- Integers: S suffix, T type, U unsigned type of at least 32 bits, BITS, SIGNED 0 or 1 --- */
 
 #define INTEGER_KIT(S, T, U, BITS, SIGNED)                                                         \
     static inline T magnitude_##S(T x) { return x < 0 ? (T)(0 - (U)x) : x; }                       \
@@ -54,7 +54,7 @@ INTEGER_KIT(u16, uint16_t, uint32_t, 16, 0)
 INTEGER_KIT(u32, uint32_t, uint32_t, 32, 0)
 INTEGER_KIT(u64, uint64_t, uint64_t, 64, 0)
 
-/* ---- Reals: M the C library's suffix ("f" or nothing) ---------------------------------------------- */
+/* ---- Reals: M the C library's suffix ("f" or nothing) --------------------------------------- */
 
 /* Floor division rounds a quotient that fmod has made exact, as Python does: 1.0 // 0.1 is 9. */
 #define REAL_KIT(S, T, M)                                                                          \
@@ -90,10 +90,10 @@ INTEGER_KIT(u64, uint64_t, uint64_t, 64, 0)
 REAL_KIT(f32, float, f)
 REAL_KIT(f64, double, )
 
-/* ---- Complex numbers: T complex type, R its parts' type -------------------------------------------- */
+/* ---- Complex numbers: T complex type, R its parts' type ------------------------------------- */
 
-/* C's own * and / recover infinities from nan (Annex G); NumPy's, and these, are the plain formulas:
- * four products, and Smith's division, which scales by the larger part of the divisor.
+/* C's own * and / recover infinities from nan (Annex G); NumPy's, and these, are the plain
+ * formulas: four products, and Smith's division, which scales by the larger part of the divisor.
  * Order is by real part, then by imaginary part; a nan anywhere makes it false. */
 #define COMPLEX_KIT(S, T, R, M)                                                                    \
     static inline T make_##S(R re, R im)                                                           \

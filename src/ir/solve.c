@@ -1,7 +1,7 @@
 /* solve.c -- sizes from the shapes of real arrays: a system of linear equations in whole numbers.
  *
- * Nearly every fact names one size ("axis 0 of x is n"), so facts with one unknown are used first, over
- * and over.  What is left (n + m is 7, n - m is 1) goes through exact elimination. */
+ * Nearly every fact names one size ("axis 0 of x is n"), so facts with one unknown are used first,
+ * over and over.  What is left (n + m is 7, n - m is 1) goes through exact elimination. */
 #include "ir/graph.h"
 
 __extension__ typedef __int128 big;
@@ -38,7 +38,8 @@ static arras_status fail_conflict(solver *s, const ar_size_fact *fact, const cha
 
         if (s->sizes[size] < 0)
             continue;
-        ar_text_printf(&text, "%s %s is %" PRId64, i ? "," : ":", s->g->sizes[size], s->sizes[size]);
+        ar_text_printf(&text, "%s %s is %" PRId64, i ? "," : ":", s->g->sizes[size],
+                       s->sizes[size]);
         if (s->from[size] >= 0) {
             ar_text_add(&text, " by ");
             place_print(&text, &s->facts[s->from[size]]);
@@ -101,18 +102,22 @@ static arras_status settle_single_unknowns(solver *s)
     return ARRAS_OK;
 }
 
-/* ---- Elimination ---------------------------------------------------------------------------------------- */
+/* ---- Elimination ---------------------------------------------------------------------------- */
 
-/* Rows of factors over the unknown sizes with the right-hand side last; row * size, not shortened. */
+/* Rows of factors over the unknown sizes with the right-hand side last; row * size, not shortened.
+ */
 typedef struct {
-    int   nrows, ncols;
-    big  *cells;
-    int  *column; /* of each size, -1: known */
-    int  *size;   /* of each column */
-    bool  overflow;
+    int  nrows, ncols;
+    big *cells;
+    int *column; /* of each size, -1: known */
+    int *size;   /* of each column */
+    bool overflow;
 } matrix;
 
-static big *cell(matrix *m, int row, int col) { return &m->cells[(size_t)row * (size_t)(m->ncols + 1) + (size_t)col]; }
+static big *cell(matrix *m, int row, int col)
+{
+    return &m->cells[(size_t)row * (size_t)(m->ncols + 1) + (size_t)col];
+}
 
 static big big_gcd(big a, big b)
 {
@@ -197,8 +202,9 @@ static arras_status read_off(solver *s, matrix *m)
             if (*cell(m, row, c) != 0)
                 count++, unknown.size = m->size[c], factor = *cell(m, row, c);
         if (count == 0 && value != 0)
-            return ar_fail(s->err, ARRAS_ESIZE, "the shapes of the inputs contradict each other: "
-                                                "no sizes fit all of them");
+            return ar_fail(s->err, ARRAS_ESIZE,
+                           "the shapes of the inputs contradict each other: "
+                           "no sizes fit all of them");
         if (count != 1)
             continue;
         if (value % factor != 0 || value / factor < 0 || value / factor > INT64_MAX)
@@ -267,7 +273,8 @@ static arras_status solve_the_rest(solver *s)
     } else if (m.nrows > 0) {
         fill_matrix(s, &m);
         reduce(&m);
-        status = m.overflow ? ar_fail(s->err, ARRAS_ESIZE, "the inputs' sizes are too large to be solved for")
+        status = m.overflow ? ar_fail(s->err, ARRAS_ESIZE,
+                                      "the inputs' sizes are too large to be solved for")
                             : read_off(s, &m);
     }
     ar_free(m.column);

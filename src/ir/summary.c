@@ -22,7 +22,7 @@ typedef struct {
     ar_expr_walk       walk;
 } tally;
 
-/* ---- Counting --------------------------------------------------------------------------------------- */
+/* ---- Counting ------------------------------------------------------------------------------- */
 
 static void count_node(tally *t, arras_array x)
 {
@@ -80,7 +80,8 @@ static arras_status add_node(tally *t, cost *scope, arras_array x, arras_error *
     return ARRAS_OK;
 }
 
-static arras_status add_scope(tally *t, cost *scope, int64_t count, const arras_array *nodes, arras_error *err)
+static arras_status add_scope(tally *t, cost *scope, int64_t count, const arras_array *nodes,
+                              arras_error *err)
 {
     arras_status status = ARRAS_OK;
 
@@ -107,7 +108,8 @@ static arras_status add_function(tally *t, arras_function f, arras_error *err)
 }
 
 /* Functions call only those defined before them. */
-static arras_status add_functions(tally *t, int64_t count, const arras_array *nodes, arras_error *err)
+static arras_status add_functions(tally *t, int64_t count, const arras_array *nodes,
+                                  arras_error *err)
 {
     arras_status status = ar_reach_functions(t->called, t->g, count, nodes, err);
 
@@ -151,7 +153,7 @@ static arras_status add_program(tally *t, int64_t count, const arras_array *node
     return status;
 }
 
-/* ---- Tallies ---------------------------------------------------------------------------------------- */
+/* ---- Tallies -------------------------------------------------------------------------------- */
 
 static void tally_free(tally *t)
 {
@@ -206,7 +208,7 @@ arras_status ar_summarize(arras_summary *out, const arras_graph *g, arras_error 
     return status;
 }
 
-/* ---- Text ------------------------------------------------------------------------------------------- */
+/* ---- Text ----------------------------------------------------------------------------------- */
 
 /* "1.5 KiB (1536)", in whole numbers, so that no locale has a say. */
 static void print_amount(ar_text *out, const char *what, int64_t amount, int64_t unit, int n,
@@ -237,7 +239,8 @@ static void print_amounts(ar_text *out, const arras_summary *s)
     print_amount(out, "in between", s->bytes_between, 1024, BYTES, bytes);
     print_amount(out, "operations", s->flops, 1000, COUNTS, counts);
     if (s->symbolic)
-        ar_text_add(out, "  some sizes are not known yet: bytes and operations leave those nodes out\n");
+        ar_text_add(out,
+                    "  some sizes are not known yet: bytes and operations leave those nodes out\n");
 }
 
 static void print_part(ar_text *out, int *printed, const char *name, int64_t count)
@@ -293,7 +296,8 @@ static void print_levels(ar_text *out, const tally *t)
         int64_t end = ar_min64(first + step, t->s.depth), width = widest_of(t, first, end);
         char    range[48];
 
-        snprintf(range, sizeof range, end == first + 1 ? "%" PRId64 : "%" PRId64 "-%" PRId64, first + 1, end);
+        snprintf(range, sizeof range, end == first + 1 ? "%" PRId64 : "%" PRId64 "-%" PRId64,
+                 first + 1, end);
         ar_text_printf(out, "  %-16s %6" PRId64 "  ", range, width);
         print_bar(out, width, t->s.width);
     }
@@ -301,8 +305,9 @@ static void print_levels(ar_text *out, const tally *t)
 
 static void print_summary(ar_text *out, const tally *t)
 {
-    ar_text_printf(out, "%" PRId64 " node%s, %" PRId64 " level%s, at most %" PRId64 " wide\n\n", t->s.nodes,
-                   t->s.nodes == 1 ? "" : "s", t->s.depth, t->s.depth == 1 ? "" : "s", t->s.width);
+    ar_text_printf(out, "%" PRId64 " node%s, %" PRId64 " level%s, at most %" PRId64 " wide\n\n",
+                   t->s.nodes, t->s.nodes == 1 ? "" : "s", t->s.depth, t->s.depth == 1 ? "" : "s",
+                   t->s.width);
     print_kinds(out, t);
     ar_text_add(out, "\n");
     print_amounts(out, &t->s);

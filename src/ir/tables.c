@@ -1,4 +1,5 @@
-/* tables.c -- names and properties of kinds, operations and reductions, read off the .def tables. */
+/* tables.c -- names and properties of kinds, operations and reductions, read off the .def tables.
+ */
 #include "ir/ir.h"
 
 #include <string.h>

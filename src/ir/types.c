@@ -5,8 +5,8 @@
 
 static const struct {
     const char *name;
-    ar_class    class;
-    size_t      size;
+    ar_class class;
+    size_t size;
 } dtypes[ARRAS_DTYPE_END] = {
     [ARRAS_NO_DTYPE] = { "none", AR_CLASS_NONE, 0 },
     [ARRAS_BOOL] = { "bool", AR_CLASS_BOOL, 1 },
@@ -29,7 +29,10 @@ bool ar_dtype_valid(arras_dtype dtype)
     return (int)dtype > (int)ARRAS_NO_DTYPE && (int)dtype < (int)ARRAS_DTYPE_END;
 }
 
-static arras_dtype known(arras_dtype dtype) { return ar_dtype_valid(dtype) ? dtype : ARRAS_NO_DTYPE; }
+static arras_dtype known(arras_dtype dtype)
+{
+    return ar_dtype_valid(dtype) ? dtype : ARRAS_NO_DTYPE;
+}
 
 ar_class    ar_dtype_class(arras_dtype dtype) { return dtypes[known(dtype)].class; }
 size_t      ar_dtype_size(arras_dtype dtype) { return dtypes[known(dtype)].size; }
@@ -55,7 +58,7 @@ bool ar_dtype_is_integer(arras_dtype dtype)
     return class == AR_CLASS_SIGNED || class == AR_CLASS_UNSIGNED;
 }
 
-/* ---- Promotion ------------------------------------------------------------------------------------ */
+/* ---- Promotion ------------------------------------------------------------------------------ */
 
 static arras_dtype signed_of_size(size_t size)
 {
@@ -90,7 +93,8 @@ static arras_dtype promote_strong(arras_dtype a, arras_dtype b)
         return a;
     if (ca == AR_CLASS_SIGNED)
         return promote_integers(a, b);
-    real = ar_dtype_size(real_holding(a)) >= ar_dtype_size(real_holding(b)) ? real_holding(a) : real_holding(b);
+    real = ar_dtype_size(real_holding(a)) >= ar_dtype_size(real_holding(b)) ? real_holding(a)
+                                                                            : real_holding(b);
     if (ca == AR_CLASS_REAL)
         return real;
     return real == ARRAS_F32 ? ARRAS_C64 : ARRAS_C128;
@@ -111,7 +115,8 @@ ar_type ar_promote(ar_type a, ar_type b)
 {
     if (a.weak == b.weak)
         return (ar_type){ promote_strong(a.dtype, b.dtype), a.weak };
-    return (ar_type){ a.weak ? promote_weak(b.dtype, a.dtype) : promote_weak(a.dtype, b.dtype), false };
+    return (ar_type){ a.weak ? promote_weak(b.dtype, a.dtype) : promote_weak(a.dtype, b.dtype),
+                      false };
 }
 
 static ar_type promote_all(int n, const ar_type *types)
@@ -123,7 +128,7 @@ static ar_type promote_all(int n, const ar_type *types)
     return all;
 }
 
-/* ---- Rules of ops.def ----------------------------------------------------------------------------- */
+/* ---- Rules of ops.def ----------------------------------------------------------------------- */
 
 typedef enum { ARITH, NUMBER, DIVIDE, FLOAT, COMPARE, LOGIC, TEST, PART, CHOOSE } op_rule;
 static const op_rule op_rules[] = {
@@ -188,7 +193,7 @@ bool ar_op_signature(ar_signature *out, ar_op op, const ar_type *operands)
 
 bool ar_op_is_comparison(ar_op op) { return op_rules[op] == COMPARE; }
 
-/* ---- Untyped integers and comparisons ---------------------------------------------------------------- */
+/* ---- Untyped integers and comparisons ------------------------------------------------------- */
 
 bool ar_integer_fits(int64_t value, arras_dtype dtype)
 {
@@ -215,7 +220,7 @@ bool ar_negative_compares(ar_op op, int side)
     return op == AR_OP_not_equal || (side == 0 ? smaller : larger);
 }
 
-/* ---- Rules of reductions.def ------------------------------------------------------------------------ */
+/* ---- Rules of reductions.def ---------------------------------------------------------------- */
 
 typedef enum { WIDEN, KEEP, BOOL, COUNT, WHERE } reduction_rule;
 static const reduction_rule reduction_rules[] = {

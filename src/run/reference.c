@@ -51,7 +51,7 @@ static place *place_of(const scope *s, arras_array node)
     return &s->places[low];
 }
 
-/* ---- Plan: shapes and users of all nodes ----------------------------------------------------- */
+/* ---- Plan: shapes and users of all nodes ---------------------------------------------------- */
 
 static arras_status plan_shape(scope *s, place *p)
 {
@@ -177,7 +177,7 @@ static arras_status plan(scope *s)
     return status;
 }
 
-/* ---- Scopes ---------------------------------------------------------------------------------- */
+/* ---- Scopes --------------------------------------------------------------------------------- */
 
 static arras_status make_places(scope *s, int64_t count, const arras_array *nodes)
 {
@@ -249,7 +249,7 @@ static arras_status scope_take(scope *s, arras_array root, ar_tensor *out)
     return status;
 }
 
-/* ---- Calls ----------------------------------------------------------------------------------- */
+/* ---- Calls ---------------------------------------------------------------------------------- */
 
 static arras_status scope_run(scope *s);
 
@@ -338,7 +338,7 @@ static void move_result(const scope *s, place *p)
     result->owned = false;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------- */
+/* ---- Run ------------------------------------------------------------------------------------ */
 
 static arras_status run_job(scope *s, place *p)
 {
@@ -376,7 +376,7 @@ static arras_status scope_run(scope *s)
     return status;
 }
 
-/* ---- Outputs --------------------------------------------------------------------------------- */
+/* ---- Outputs -------------------------------------------------------------------------------- */
 
 static arras_status take_output(arras_results *results, scope *s, const ar_output *output)
 {

@@ -12,7 +12,7 @@ static arras_status fail_fit(const ar_job *job, const char *what, int64_t got, i
     return ARRAS_ESHAPE;
 }
 
-/* ---- Stack and concatenate ------------------------------------------------------------------- */
+/* ---- Stack and concatenate ------------------------------------------------------------------ */
 
 static void view_drop_axis(ar_view *view, int axis)
 {
@@ -84,7 +84,7 @@ arras_status ar_reference_concat(const ar_job *job)
     return status;
 }
 
-/* ---- Roll, permute, reshape ------------------------------------------------------------------ */
+/* ---- Roll, permute, reshape ----------------------------------------------------------------- */
 
 static int64_t floor_modulo(int64_t x, int64_t n)
 {
@@ -154,7 +154,7 @@ arras_status ar_reference_reshape(const ar_job *job)
     return ar_tensor_copy(&to.tensor, &from.tensor, job->err);
 }
 
-/* ---- Index ----------------------------------------------------------------------------------- */
+/* ---- Index ---------------------------------------------------------------------------------- */
 
 static arras_status fail_item(const ar_job *job, int axis, int64_t first, int64_t step,
                               int64_t count)
@@ -232,7 +232,7 @@ arras_status ar_reference_index(const ar_job *job)
     return ar_tensor_copy(job->out, &from.tensor, job->err);
 }
 
-/* ---- Gather ---------------------------------------------------------------------------------- */
+/* ---- Gather --------------------------------------------------------------------------------- */
 
 /* The result's axes are x's axes that are not indexed, in order, with the axes the index arrays are
  * broadcast to put in between, at `place`.  So each operand of the walk, x (operand 0) and the

@@ -136,7 +136,7 @@ arras_status ar_dim_number(int64_t *out, arras_array node, arras_dim dim, const 
     return status;
 }
 
-/* ---- Walks ----------------------------------------------------------------------------------- */
+/* ---- Walks ---------------------------------------------------------------------------------- */
 
 arras_status ar_walk_open(ar_walk *walk, int rank, const int64_t *shape, int n, arras_error *err)
 {

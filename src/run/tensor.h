@@ -45,7 +45,7 @@ const char *ar_describe_cell(ar_text *text, arras_dtype dtype, const void *cell)
 arras_status ar_dim_number(int64_t *out, arras_array node, arras_dim dim, const int64_t *sizes,
                            arras_error *err);
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
+/* ---- Cells ---------------------------------------------------------------------------------- */
 
 /* A copy whose size the compiler knows. */
 static inline void ar_cell_copy(void *to, const void *from, size_t size)
@@ -81,7 +81,7 @@ static inline int64_t ar_cell_integer(arras_dtype dtype, const void *cell)
     return dtype == ARRAS_U64 && value.i < 0 ? INT64_MAX : value.i;
 }
 
-/* ---- Walks ----------------------------------------------------------------------------------- */
+/* ---- Walks ---------------------------------------------------------------------------------- */
 
 /* An odometer over the cells of a shape in row-major order, which keeps a byte offset into each of
  * several operands.

@@ -1,10 +1,11 @@
 """exhaustive.py -- every operation on every type and pair of types, with special values; every cast,
 promotion and reduction; untyped numbers on either side.  Nothing here is random."""
 import itertools
+from ctypes import c_bool, c_char, c_double, c_int, c_int64, c_void_p
 
 import numpy as np
 
-from arras_ctypes import DTYPE_CODES, DTYPE_OF_CODE, ArrasError, name_of
+from arras_ctypes import DTYPE_CODES, DTYPE_OF_CODE, SIGNATURES, ArrasError, name_of
 
 from . import compare, meaning
 from .steps_reduce import reduce
@@ -34,8 +35,6 @@ class Group:
         self.cases.append((what, record, expected, operands))
 
     def run(self):
-        if not self.cases:
-            return self
         with self.lib.graph() as graph:
             handles = [record(graph, *[leaf(graph, x) for x in operands])
                        for _, record, _, operands in self.cases]
@@ -77,6 +76,18 @@ class Group:
         except ValueError:  # a reduction
             return ""
         return " for " + ", ".join(repr(x) for x in cells)
+
+
+class Search(Group):
+    """What a generator finds wrong."""
+
+    def __init__(self, lib, title, search):
+        super().__init__(lib, title)
+        self.search = search
+
+    def run(self):
+        self.problems = list(self.search(self.lib))
+        return self
 
 
 def leaf(graph, x):
@@ -143,13 +154,11 @@ def cast_group(lib):
     return group
 
 
-def promotion_group(lib):
-    group = Group(lib, "promotion")
+def promotion_problems(lib):
     for a, b in itertools.product(DTYPES, DTYPES):
         got = DTYPE_OF_CODE.get(lib.dtype_promote(DTYPE_CODES[a], DTYPE_CODES[b]))
         if got != np.promote_types(a, b):
-            group.problems.append(f"{a} and {b} give {got}, in NumPy {np.promote_types(a, b)}")
-    return group
+            yield f"{a} and {b} give {got}, in NumPy {np.promote_types(a, b)}"
 
 
 def reduction_groups(lib):
@@ -165,8 +174,33 @@ def reduction_groups(lib):
         yield group
 
 
+NOTHING_TO_GIVE = {"op_get", "array_graph", "output_array", "find_input", "results_at", "results_find"}
+
+
+def builders(lib):
+    """Names and arguments of all functions that record something."""
+    yield from ((name, arguments) for name, (result, arguments) in SIGNATURES.items()
+                if result is c_void_p and name not in NOTHING_TO_GIVE)
+    yield from ((name, [c_void_p] * arity) for name, arity in lib.arity.items())
+    yield from ((name, [c_void_p, c_int, c_void_p, c_bool]) for name in lib.reductions)
+
+
+def null_problems(lib):
+    """Every builder, given NULL and 0 for everything, gives poison with a message."""
+    zeros = {c_char: b"\0", c_int: 0, c_int64: 0, c_double: 0.0, c_bool: False}
+    for name, arguments in builders(lib):
+        handle = getattr(lib, name)(*[zeros.get(a) for a in arguments])
+        if handle is None:
+            yield f"arras_{name} gives NULL"
+        elif name != "function_new":
+            error = (lib.expr_error if name.startswith("expr_") else lib.array_error)(handle)
+            if not error:
+                yield f"arras_{name} gives no message"
+
+
 def groups(lib):
-    yield promotion_group(lib)
+    yield Search(lib, "NULL and 0 for all arguments", null_problems)
+    yield Search(lib, "promotion", promotion_problems)
     yield cast_group(lib)
     yield from operation_groups(lib)
     yield from reduction_groups(lib)

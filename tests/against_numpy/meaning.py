@@ -6,6 +6,7 @@ have another name there, or none, or that NumPy 1.24 still did otherwise, are in
 docs/semantics.md lists the differences from NumPy that are meant; each is marked DIFFERENCE here."""
 import functools
 import math
+import operator
 from fractions import Fraction
 
 import numpy as np
@@ -160,13 +161,12 @@ def plain_unless_complex(function, scale):
 # ---- Operations that need more than a name ----------------------------------------------------------------
 
 
-def comparison(function):
+def comparison(function, exactly):
     """Integers compare by value, whatever their types and however large an untyped one is."""
 
     def meaning(x, y):
         if all(typed(v).dtype.kind in "iu" for v in (x, y)):
-            exact = function(np.asarray(x, object), np.asarray(y, object))
-            return Expected(np.asarray(exact).astype(bool))
+            return Expected(np.asarray(exactly(typed(x).astype(object), typed(y).astype(object)), bool))
         return Expected(function(x, y))
 
     return meaning
@@ -365,8 +365,9 @@ MEANINGS = {
     "imag": lambda x: Expected(np.imag(typed(x))),
     "conj": plain(np.conjugate),
 }
-for _name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
-    MEANINGS[_name] = comparison(getattr(np, _name))
+for _name, _python in (("equal", operator.eq), ("not_equal", operator.ne), ("less", operator.lt),
+                       ("less_equal", operator.le), ("greater", operator.gt), ("greater_equal", operator.ge)):
+    MEANINGS[_name] = comparison(getattr(np, _name), np.frompyfunc(_python, 2, 1))
 for _name in ("logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf", "isfinite",
               "signbit"):
     MEANINGS[_name] = plain(getattr(np, _name))

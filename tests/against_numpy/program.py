@@ -108,6 +108,7 @@ class Maker:
         self.steps, self.functions = [], 0
         lengths = rng.sample([0, 1, 2, 3, 4, 5, 6], 3) if rng.random() < 0.3 else rng.sample([2, 3, 4, 5], 3)
         self.sizes = dict(zip("nmk", lengths)) if symbolic else {}
+        self.symbolic = symbolic  # whether some lengths are not known when the program is recorded
 
     # ---- Adding steps ----
 

@@ -35,6 +35,7 @@ class Run:
         self.graph = lib.graph()
         self.handles = [None] * len(self.steps)
         self.errors = [None] * len(self.steps)
+        self.known = {}
         for i in range(len(self.steps)):
             self.record(i)
         self.outputs = [i for i in (self.accepted() if only is None else only)]
@@ -65,9 +66,13 @@ class Run:
                 if self.handles[i] is not None and step.refusal is None]
 
     def symbolic(self, i):
-        """Whether a step has to do with lengths that are not known when it is recorded."""
-        around = [k for k in [i] + self.steps[i].operands if self.handles[k] is not None]
-        return has_size(self.steps[i].args) or any(None in self.graph.shape(self.handles[k]) for k in around)
+        """Whether a step, or one before it, has to do with lengths that are not known when it is recorded:
+        what NumPy clips or squeezes by the length may then have another shape, or be refused."""
+        if i not in self.known:
+            step = self.steps[i]
+            unknown = self.handles[i] is not None and None in self.graph.shape(self.handles[i])
+            self.known[i] = unknown or has_size(step.args) or any(self.symbolic(k) for k in step.operands)
+        return self.known[i]
 
     def inputs(self, bind_sizes):
         """NumPy arrays by name."""
@@ -108,6 +113,8 @@ class Checker:
                 results = self.evaluate(run)
                 self.compare_all(run, results)
                 self.read_back(run, results)
+                self.record_again(run)
+                self.bind_wrongly(run)
             self.poison_travels(run)
         return self
 
@@ -117,8 +124,7 @@ class Checker:
         for i, error in enumerate(run.errors):
             if error is None:
                 continue
-            if not error or "\n" in error:
-                self.problem(i, f"the message is not one line: {error!r}")
+            self.one_line(i, error)
             if self.steps[i].refusal is None:
                 self.refused_by_arras(run, i, error)
 
@@ -217,13 +223,63 @@ class Checker:
             return f"recorded with shape {shape}, evaluated with {got.shape}"
         return None
 
+    # ---- What must not change, and what must fail ----
+
+    def record_again(self, run):
+        """Equal steps are one node; the same program in another graph has the same text."""
+        nodes = self.lib.graph_nodes(run.graph.pointer)
+        for i in run.outputs:
+            step = self.steps[i]
+            if "how" not in step.args:
+                again = step.kind.record(run.graph, [run.handles[k] for k in step.operands], step.args)
+                if again != run.handles[i]:
+                    self.problem(i, "recorded again it is another node")
+        if self.lib.graph_nodes(run.graph.pointer) != nodes:
+            self.problem(None, "recording the same steps again adds nodes")
+        with Run(self.lib, self.program) as other:
+            if other.graph.text() != run.graph.text():
+                self.problem(None, "recorded in another graph the text is not the same:\n" + other.graph.text())
+
+    def bind_wrongly(self, run):
+        """A missing, unknown or unfit input is an error of one line."""
+        rng, inputs = self.program.rng, run.inputs(self.bind_sizes)
+        names = sorted(name for name in inputs if name not in self.program.sizes)
+        if not names or rng.random() > 0.2:
+            return
+        name = rng.choice(names)
+        wrong = rng.choice(["missing", "unknown", "rank", "dtype"])
+        if wrong == "missing":
+            del inputs[name]
+        elif wrong == "unknown":
+            inputs["nobody"] = np.zeros(2)
+        elif wrong == "rank":
+            inputs[name] = inputs[name][np.newaxis]
+        else:
+            inputs[name] = inputs[name].astype("f4" if inputs[name].dtype == "f8" else "f8")
+        try:
+            run.graph.evaluate(inputs)
+            self.problem(None, f"evaluated with a wrong input: {wrong} {name}")
+        except ArrasError as error:
+            self.one_line(None, error.text)
+            self.labels.add("wrong input " + wrong)
+
+    def one_line(self, step, message):
+        if not message or not message.isprintable():
+            self.problem(step, f"the message is not one line: {message!r}")
+
     # ---- The text form ----
 
     def read_back(self, run, results):
         text = run.graph.text()
+        for form in ("brief", "dot", "summary"):
+            if not run.graph.text(form):
+                self.problem(None, f"the text '{form}' is empty")
+        if run.graph.summary().symbolic and not self.program.sizes:
+            self.problem(None, "the summary calls a program symbolic that is not")
         try:
             with self.lib.read(text) as graph:
                 self.same_text(text, graph.text())
+                self.same_arrays(run, graph)
                 if len(results) == len(run.outputs):
                     self.same_results(results, graph.evaluate(run.inputs(self.bind_sizes)))
         except ArrasError as error:
@@ -236,6 +292,11 @@ class Checker:
                 text, again = again, graph.text()
         if again != text:
             self.problem(None, "the text changes when it is read and printed again:\n" + again)
+
+    def same_arrays(self, run, graph):
+        for place, i in enumerate(run.outputs):
+            if not self.lib.array_equal(run.handles[i], self.lib.output_array(graph.pointer, place)):
+                self.problem(i, "after reading the text it is not equal to what was printed")
 
     def same_results(self, results, again):
         for name, value in results.items():

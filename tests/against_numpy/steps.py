@@ -10,10 +10,13 @@ from . import steps_reduce  # noqa: F401
 from . import steps_stencil  # noqa: F401
 from .program import KINDS, LEAF
 
+KINDS.sort(key=lambda kind: kind.name)  # a seed means the same, whatever was imported first
+
 
 def all_labels(lib):
     """What a run must have used."""
     labels = {"found at run time", "poison"}
+    labels |= {"wrong input " + wrong for wrong in ("missing", "unknown", "rank", "dtype")}
     for kind in KINDS + [LEAF]:
         labels.update(kind.all_labels(lib))
     return labels

@@ -29,7 +29,7 @@ class BodyMaker(Maker):
         if not self.sizes:
             return super().partner(i, kinds)
         found = self.pick(lambda k: self.shape(k) == self.shape(i) or self.shape(k) == ())
-        return found if self.rng.random() < 0.6 else self.number()
+        return found if found is not None and self.rng.random() < 0.6 else self.number()
 
 
 def draw_body(maker, arguments):
@@ -39,6 +39,7 @@ def draw_body(maker, arguments):
     if rng.random() < 0.4:
         lengths = sorted({n for i in arguments for n in maker.shape(i)})[:3]
         body.sizes = dict(zip("abc", lengths))
+    body.symbolic = maker.symbolic or bool(body.sizes)
     for place, i in enumerate(arguments):
         shape = tuple(body.length(n) for n in maker.shape(i))
         value = meaning.typed(maker.value(i))

@@ -139,3 +139,23 @@ class SizeValue(Kind):
 
     def meaning(self, xs, args):
         return Expected(np.array(int(args["size"]), "i8"))
+
+
+@register
+class WrongName(Kind):
+    """Inputs whose names cannot be: malformed, or used before."""
+
+    weight = 0.3
+
+    def draw(self, maker):
+        taken = [step.args["name"] for step in maker.steps if step.args.get("how") == "input"]
+        return [], {"name": maker.rng.choice(["", "1st", "a b", ".x", "a\n"] + taken + sorted(maker.sizes))}
+
+    def record(self, graph, xs, args):
+        return graph.placeholder(args["name"], "f8", [])
+
+    def meaning(self, xs, args):
+        raise ValueError("no name for an input")
+
+    def all_labels(self, lib):
+        return []  # never has a value

@@ -192,7 +192,7 @@ class Squeeze(WithAxes):
         if maker.wrong():
             axes.append(maker.axis(maker.rank(x)))
         # An axis of symbolic length is never squeezed, even if it turns out to be 1.
-        return [x], {"axes": None if maker.rng.random() < 0.3 and not maker.sizes else axes}
+        return [x], {"axes": None if maker.rng.random() < 0.3 and not maker.symbolic else axes}
 
 
 @register
@@ -275,6 +275,8 @@ class Pad(Kind):
         if widths and rng.random() < 0.1:
             widths[rng.randrange(len(widths))][rng.randrange(2)] = -1 if maker.wrong() else 9
         mode = rng.choice(padding.MODES)
+        if maker.symbolic and 0 in maker.shape(x) and mode in ("mean", "median"):
+            return None  # of symbolic length: it has the mean of nothing when it turns out to be empty
         fill = None
         if mode in ("constant", "linear_ramp") and rng.random() < 0.7:
             fill = maker.number(values.draw_number(rng)) if rng.random() < 0.7 else maker.new(())

@@ -16,10 +16,10 @@ def near_products(function, xs, terms):
     if dtype not in meaning.WIDER:
         return Expected(np.asarray(function(*typed)))
     wide = [x.astype(meaning.WIDER[dtype]) for x in typed]
-    total, scale = np.asarray(function(*wide)), np.asarray(function(*[np.abs(x) for x in wide]))
-    finite = all(np.isfinite(x).all() for x in typed)
     # Which part of a complex product is inf and which nan depends on the order of the factors.
-    free = overflows(scale, dtype) if finite or dtype.kind == "c" else None
+    sizes = [np.abs(x) if dtype.kind == "c" else np.where(np.isfinite(x), np.abs(x), 0) for x in wide]
+    total, scale = np.asarray(function(*wide)), np.asarray(function(*sizes))
+    free = overflows(scale, dtype)
     slack = meaning.ulps(count_units(terms) + 2 * len(xs), dtype, scale)
     return Expected(total.astype(dtype), slack=slack, zero_signs=False, free=free)
 
@@ -135,6 +135,11 @@ class Matmul(Product):
 @register
 class Dot(Product):
     builder = "dot"
+
+    def meaning(self, xs, args):
+        if any(x.ndim == 0 for x in xs):  # the BLAS behind NumPy takes 0 * nan for 0
+            return meaning.elementwise("multiply", xs)
+        return super().meaning(xs, args)
 
 
 @register
