@@ -48,7 +48,7 @@ static inline void end(void)
     CHECK_EQ_INT(ar_alloc_live(), live_before);
 }
 
-/* ---- Arrays --------------------------------------------------------------------------------- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 static inline arras_dtype read_type(const char *type, int *rank, int64_t *shape)
 {
@@ -127,7 +127,7 @@ static inline arras_array untyped_int(int64_t value)
     return ar_const(g, (ar_type){ ARRAS_I64, true }, (ar_value){ .i = value });
 }
 
-/* ---- Builders in short ---------------------------------------------------------------------- */
+/* ---- Builders in short ----------------------------------------------------------------------- */
 
 static inline arras_array map1(ar_op op, arras_array x) { return ar_map(op, 1, &x); }
 static inline arras_array map2(ar_op op, arras_array x, arras_array y)
@@ -154,7 +154,7 @@ static inline arras_array vector(const char *name, arras_dim length, const char 
 #define AT(x, ...)                                                                                 \
     ar_index(x, (int)AR_COUNT(((arras_item[]){ __VA_ARGS__ })), (arras_item[]){ __VA_ARGS__ })
 
-/* ---- Results -------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 /* "f64[2] 1 2" */
 static inline void show_buffer(ar_text *out, const arras_buffer *b)

@@ -44,7 +44,7 @@ static arras_array table(arras_dim n, arras_dim m, arras_expr cell)
     return ar_lambda(g, 2, (arras_dim[]){ n, m }, cell);
 }
 
-/* ---- Cells ---------------------------------------------------------------------------------- */
+/* ---- Cells ----------------------------------------------------------------------------------- */
 
 static void cells(void)
 {
@@ -71,7 +71,7 @@ static void cells(void)
           "i64[1] 6");
 }
 
-/* ---- Edges ---------------------------------------------------------------------------------- */
+/* ---- Edges ----------------------------------------------------------------------------------- */
 
 /* Cell i - 9 of an array of n cells 'a' 'b' 'c' 'd', as scipy.ndimage reads it; '.' is the fill. */
 static const struct {
@@ -212,7 +212,7 @@ static void reads_outside(void)
           "axis 1 of length 0");
 }
 
-/* ---- Reductions ----------------------------------------------------------------------------- */
+/* ---- Reductions ------------------------------------------------------------------------------ */
 
 static void ranges(void)
 {
@@ -294,7 +294,7 @@ static void tree_of_a_sum(void)
     end();
 }
 
-/* ---- Laziness and sharing ------------------------------------------------------------------- */
+/* ---- Laziness and sharing -------------------------------------------------------------------- */
 
 static void lazy_where(void)
 {

@@ -2,7 +2,7 @@
  * calls, and memory that runs out. */
 #include "evaluate.h"
 
-/* ---- Bindings ------------------------------------------------------------------------------- */
+/* ---- Bindings -------------------------------------------------------------------------------- */
 
 static void strides(void)
 {
@@ -48,6 +48,29 @@ static void odd_memory(void)
     CHECK_STR(outcome(reduce(AR_REDUCE_sum, map1(AR_OP_negative, ar_graph_input_find(g, "x")), 3)),
               "f64[] -5");
     bound[0].buffer.data = block;
+    end();
+}
+
+/* An array without cells needs no memory. */
+static void no_memory(void)
+{
+    arras_array x;
+
+    begin();
+    bind_cells("x", ARRAS_F64, 2, (int64_t[]){ 2, 0 }, NULL);
+    x = ar_input(g, "x", ARRAS_F64, 2, (int64_t[]){ 2, 0 });
+    ar_graph_output_add(g, "same", x);
+    ar_graph_output_add(g, "sum", reduce(AR_REDUCE_sum, x, 2));
+    ar_graph_output_add(g, "index", AT(x, arras_at(1)));
+    ar_graph_output_add(g, "roll", ar_roll(x, (int64_t[]){ 1, 1 }));
+    ar_graph_output_add(g, "einsum", ar_einsum("ij,ij->i", 2, L(x, x)));
+    ar_graph_output_add(g, "gather", ar_gather(x, 1, 0, 1, L(A("i8[3]", 0, 1, 0))));
+    x = ar_data(g, ARRAS_F64, 1, (int64_t[]){ 0 }, NULL, NULL, false);
+    ar_graph_output_add(g, "csr", ar_csr(x, N("i8[0]"), A("i8[2]", 0, 0), x));
+    ar_graph_output_add(g, "concat", ar_concat(2, L(x, N("f64[1]")), 0));
+    CHECK_STR(
+        run(),
+        "f64[2, 0]; f64[2] 0 0; f64[0]; f64[2, 0]; f64[2] 0 0; f64[3, 0]; f64[1] 0; f64[1] 0");
     end();
 }
 
@@ -176,7 +199,7 @@ static void unused_inputs(void)
           "ESHAPE: input u");
 }
 
-/* ---- Outputs -------------------------------------------------------------------------------- */
+/* ---- Outputs --------------------------------------------------------------------------------- */
 
 static void outputs(void)
 {
@@ -221,7 +244,7 @@ static void absurd_sizes(void)
           "ENOMEM: out of memory: no 9007199254740992 bytes to be had for");
 }
 
-/* ---- Functions ------------------------------------------------------------------------------ */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 /* both(v: f64[n]) gives total: sum(v) and twice: v + v; n is the function's own. */
 static arras_function make_function(void)
@@ -304,7 +327,7 @@ static void failing_calls(void)
     end();
 }
 
-/* ---- Memory --------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static arras_array some_lambda(arras_array x)
 {
@@ -371,6 +394,7 @@ TEST_MAIN
 {
     RUN(strides);
     RUN(odd_memory);
+    RUN(no_memory);
     RUN(borrowed_data);
     RUN(bindings);
     RUN(wrong_buffers);

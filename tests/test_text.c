@@ -334,8 +334,11 @@ static void strided_data_is_printed_in_c_order(void)
     begin();
     x = ar_data(g, ARRAS_I16, 2, (int64_t[]){ 3, 2 }, (int64_t[]){ -2, 6 }, cells + 2, false);
     ar_graph_output_add(g, "y", x);
+    x = ar_data(g, ARRAS_I16, 1, (int64_t[]){ 1 }, (int64_t[]){ INT64_MAX }, cells, false);
+    ar_graph_output_add(g, "one", x);
     text = printed(g, false);
     CHECK_HAS(text, "data i16[3, 2] { 3, 6, 2, 5, 1, 4 }\n");
+    CHECK_HAS(text, "data i16[1] { 1 }\n");
     check_round_trip();
     ar_free(text);
     end();
@@ -518,8 +521,7 @@ static arras_status print_full(ar_text *out, const arras_graph *of, arras_error 
     return ar_print(out, of, false, err);
 }
 
-/* Reads and writes with the n-th allocation and all after it failing; true once there was enough.
- */
+/* Reads and writes while the n-th allocation and all after it fail; true once none had to. */
 static bool survives(const char *text, writer *write, int64_t n)
 {
     arras_graph *read = NULL;

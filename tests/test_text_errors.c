@@ -160,8 +160,7 @@ static const struct {
     { HEAD "%0 = data f64[1000000, 1000000, 1000] { 1, 2, 3 }",
       "needs 1000000000000000 values, there "
       "are 3" },
-    { HEAD "%0 = data f64[4000000000, 4000000000] { 1 }",
-      "data needs a type and a shape of numbers" },
+    { HEAD "%0 = data f64[4000000000, 4000000000] { 1 }", "values, there are 1" },
     /* lambdas */
     { HEAD "%0 = lambda(x) { _0[i0, i1] }\n",
       "line 5, column 30: expected ':' and the type of the "
@@ -222,6 +221,9 @@ static const struct {
       "line 8, column 6: sin: operand 0 is a call, not one of its results" },
     { "arras 1\nsize n\ninput x : f64[3]\n" FUNCTION "%0 = call f(x)\noutput y = %0\n",
       "line 8, column 8: output 'y' is a call, not one of its results" },
+    { "arras 1\nsize n\ninput x : f64[3]\n" FUNCTION
+      "%0 = call f(x)\n%1 = lambda(%0) { sin(_0[]) } : f64[3]\n",
+      "line 8, column 23: _0 is a call, not one of its results" },
     /* outputs */
     { HEAD "output = x", "line 5, column 8: expected a name, found '='" },
     { HEAD "output y x", "line 5, column 10: expected '=', found 'x'" },
@@ -384,7 +386,7 @@ static void limits_are_errors(void)
         { HEAD "%0 = sum(x, axes=[0", ", 1", 40, "])", "there are more than 32 numbers" },
         { HEAD "%0 = index(x", ", newaxis", 100, ")", "there are more than 96 items" },
         { HEAD "%0 = index(x, all, all", ", newaxis", 40, ")", "index: rank 42 is not in 0..32" },
-        { HEAD "%0 = lambda(x) { _0[0", ", 0", 100, "] }", "a load takes at most 32 operands" },
+        { HEAD "%0 = lambda(x) { _0[0", ", 0", 100, "] }", "a load takes at most 32 indices" },
         { HEAD, "\n", 1000000, "@", "line 1000005, column 1: " },
         { HEAD, "#", 1000000, "\n@", "line 6, column 1: " },
         { HEAD "%0 = @", "\x01", 100, "", "column 6: expected an operation, found '@'" },

@@ -1,5 +1,5 @@
-/* text_programs.h -- programs in the text form, spelt as they are printed; together they use every kind
- * of node, every kind of expression and every edge rule. */
+/* text_programs.h -- programs in the text form, spelt as they are printed; together they use every
+ * kind of node, every kind of expression and every edge rule. */
 #ifndef TEST_TEXT_PROGRAMS_H
 #define TEST_TEXT_PROGRAMS_H
 

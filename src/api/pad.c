@@ -171,7 +171,9 @@ static arras_array median(arras_array x, int axis)
     arras_array both[] = { order_statistic(x, axis, false), order_statistic(x, axis, true) };
     int         first = 0;
 
-    return arras_mean(arras_stack(2, both, 0), 1, &first, false);
+    /* The mean of one number is that number, though twice it may be too large. */
+    return arras_where(arras_equal(both[0], both[1]), both[0],
+                       arras_mean(arras_stack(2, both, 0), 1, &first, false));
 }
 
 /* Means that go back into integers are rounded, not cut. */

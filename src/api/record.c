@@ -116,6 +116,22 @@ arras_array arras_apply(int op, int n, const arras_array *operands)
 
 arras_array arras_cast(arras_array x, arras_dtype dtype) { return ar_cast(x, dtype); }
 
+/* All three are promoted together: clip(bool, 1, c64) is c64, although bool and 1 alone are i64. */
+arras_array arras_clip(arras_array x, arras_array lo, arras_array hi)
+{
+    arras_array operands[] = { x, lo ? lo : x, hi ? hi : x },
+                bad = ar_check_inputs("clip", 3, operands);
+    ar_type type;
+
+    if (bad)
+        return bad;
+    type = ar_promote_nodes(3, operands);
+    if (!type.weak)
+        x = ar_cast(x, type.dtype);
+    x = lo ? arras_maximum(x, lo) : x;
+    return hi ? arras_minimum(x, hi) : x;
+}
+
 int         arras_reduction_count(void) { return AR_REDUCTION_END; }
 const char *arras_reduction_name(int r)
 {

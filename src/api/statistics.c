@@ -1,4 +1,4 @@
-/* statistics.c -- mean, variance, standard deviation, clip.
+/* statistics.c -- mean, variance, standard deviation.
  * A library on top of the public header, and nothing else. */
 #include <arras/arras.h>
 
@@ -58,13 +58,4 @@ arras_array arras_var(arras_array x, int n, const int *axes, int64_t ddof, bool 
 arras_array arras_std(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims)
 {
     return arras_sqrt(arras_var(x, n, axes, ddof, keepdims));
-}
-
-arras_array arras_clip(arras_array x, arras_array lo, arras_array hi)
-{
-    arras_array raised = lo ? arras_maximum(x, lo) : x;
-
-    if (!x)
-        return arras_poison(NULL, ARRAS_EINVAL, "clip: the array is NULL");
-    return hi ? arras_minimum(raised, hi) : raised;
 }

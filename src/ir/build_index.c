@@ -219,9 +219,9 @@ static arras_item as_gather(arras_graph *g, arras_item item)
         ar_const(g, (ar_type){ ARRAS_I64, false }, (ar_value){ .bits = { item.start, 0 } }));
 }
 
-/* Where the axes of the index arrays go: in the place of the first one if all stand side by side,
- * otherwise first. */
-static int result_place(int n, const arras_item *items)
+/* Whether all index arrays and numbers stand side by side, as the user wrote them: even an ellipsis
+ * that stands for no axis comes between. */
+static bool side_by_side(int n, const arras_item *items)
 {
     int first = -1, last = -1, count = 0;
 
@@ -231,12 +231,23 @@ static int result_place(int n, const arras_item *items)
             last = i;
             count++;
         }
-    return last - first + 1 == count ? first : 0;
+    return last - first + 1 == count;
 }
 
-static arras_array index_advanced(arras_array x, int n, arras_item *items)
+static int first_advanced(int n, const arras_item *items)
 {
-    int         place = result_place(n, items), count = 0, result_axis = 0;
+    int i = 0;
+
+    while (i < n && !is_advanced(&items[i]))
+        i++;
+    return i;
+}
+
+/* The axes of the index arrays go to the place of the first one if they stand together, else they
+ * come first. */
+static arras_array index_advanced(arras_array x, int n, arras_item *items, bool together)
+{
+    int         place = together ? first_advanced(n, items) : 0, count = 0, result_axis = 0;
     arras_array indices[ARRAS_MAX_RANK], whole;
     uint32_t    axes = 0;
 
@@ -262,7 +273,7 @@ arras_array ar_index(arras_array x, int n, const arras_item *items)
         return bad;
     for (int i = 0; i < count; i++)
         if (all[i].kind == ARRAS_GATHER)
-            return index_advanced(x, count, all);
+            return index_advanced(x, count, all, side_by_side(n, items));
     return index_basic(x, count, all);
 }
 

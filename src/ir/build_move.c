@@ -5,15 +5,6 @@
 
 /* ---- Stack and concatenate ------------------------------------------------------------------ */
 
-static ar_type promote_parts(int n, const arras_array *xs)
-{
-    ar_type type = xs[0]->type;
-
-    for (int i = 1; i < n; i++)
-        type = ar_promote(type, xs[i]->type);
-    return (ar_type){ type.dtype, false };
-}
-
 static arras_array poison_part(const char *what, int part, const arras_array *xs, const char *rule)
 {
     arras_error err;
@@ -41,7 +32,7 @@ static arras_array join(ar_kind kind, int axis, int rank, const arras_dim *shape
     if (bad)
         return bad;
     return ar_intern(g, &(struct arras_node){ .kind = kind,
-                                              .type = promote_parts(n, xs),
+                                              .type = { ar_promote_nodes(n, xs).dtype, false },
                                               .rank = rank,
                                               .shape = shape,
                                               .ninputs = n,
@@ -263,7 +254,8 @@ arras_array ar_reshape(arras_array x, int rank, const arras_dim *wanted, char or
                          "reshape: the order is 'C' or 'F', not character %d", order);
     if (rank < 0 || rank > ARRAS_MAX_RANK || (rank > 0 && !wanted))
         return ar_check_shape(x->graph, "reshape", rank, wanted);
-    memcpy(shape, wanted, (size_t)rank * sizeof *shape);
+    for (int d = 0; d < rank; d++)
+        shape[d] = wanted[d];
     if ((bad = find_open_axis(&open, x, rank, shape)) ||
         (bad = ar_check_shape(x->graph, "reshape", rank, shape)))
         return bad;

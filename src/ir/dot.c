@@ -106,8 +106,7 @@ static void label_title(drawing *d, arras_array x, const char *text, size_t leng
     ar_text_add(d->out, "</b>");
 }
 
-/* The word of the operation, then what follows it in the text form, without the brackets around it.
- */
+/* The word of the operation, then what follows it in the text form, without brackets around it. */
 static arras_status label_operation(drawing *d, arras_array x, arras_error *err)
 {
     arras_status status;

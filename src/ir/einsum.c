@@ -246,13 +246,11 @@ static bool print_spec(ar_text *out, const reader *r)
 
 static arras_array einsum_node(reader *r, const arras_array *xs)
 {
-    ar_type     type = xs[0]->type;
+    ar_type     type = ar_promote_nodes(r->n, xs);
     arras_dim   shape[ARRAS_MAX_RANK];
     ar_text     spec = { 0 };
     arras_array result;
 
-    for (int i = 1; i < r->n; i++)
-        type = ar_promote(type, xs[i]->type);
     for (int d = 0; d < r->out.rank; d++)
         shape[d] = r->length[r->out.labels[d]];
     if ((result = ar_check_shape(r->g, "einsum", r->out.rank, shape)))

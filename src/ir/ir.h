@@ -78,6 +78,13 @@ bool        ar_dtype_is_integer(arras_dtype dtype); /* signed or unsigned, not b
 
 /* NumPy 2's promotion, in one place. */
 ar_type ar_promote(ar_type a, ar_type b);
+/* Of several types, in whatever order they are met.  Zero-initialise one to start. */
+typedef struct {
+    arras_dtype widest[AR_CLASS_COMPLEX + 1]; /* of each class */
+    arras_dtype untyped;
+} ar_types_met;
+void    ar_types_meet(ar_types_met *met, ar_type type);
+ar_type ar_types_promote(const ar_types_met *met);
 bool ar_op_is_comparison(ar_op op);
 /* False when the operation is not defined for these types. */
 bool ar_op_signature(ar_signature *out, ar_op op, const ar_type *operands);
@@ -248,6 +255,7 @@ arras_array ar_check_shape(arras_graph *g, const char *what, int rank, const arr
 void ar_node_describe(ar_text *out, arras_array x);
 void ar_node_type_print(ar_text *out, arras_array x); /* "f64[n, 4]"; "real" etc. for untyped */
 
+ar_type     ar_promote_nodes(int n, const arras_array *xs);
 arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int rank,
                      const arras_dim *shape);
 arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int rank,

@@ -238,6 +238,15 @@ arras_status ar_axes_mask(uint32_t *out, const char *what, int n, const int *axe
     return ARRAS_OK;
 }
 
+ar_type ar_promote_nodes(int n, const arras_array *xs)
+{
+    ar_types_met met = { .untyped = ARRAS_NO_DTYPE };
+
+    for (int i = 0; i < n; i++)
+        ar_types_meet(&met, xs[i]->type);
+    return ar_types_promote(&met);
+}
+
 static arras_status broadcast_dim(arras_dim *out, const arras_graph *g, const char *what, int axis,
                                   arras_dim a, arras_dim b, arras_error *err)
 {

@@ -47,8 +47,7 @@ static double decimal_value(const decimal *d, bool single)
     return single ? (double)strtof(text, NULL) : strtod(text, NULL);
 }
 
-/* FEW digits survive any number but those near 0, where fewer may do: there all counts are tried.
- */
+/* FEW digits suit any number but those near 0, where fewer may do: there all counts are tried. */
 static decimal shortest(double x, bool single)
 {
     int     all = single ? ALL_DIGITS_F32 : ALL_DIGITS_F64;
@@ -216,8 +215,7 @@ static int read_exponent(const char *text, size_t length)
     return negative ? -exponent : exponent;
 }
 
-/* "12.5e3" becomes "125e2": the same number, without the point that a locale may spell otherwise.
- */
+/* "12.5e3" becomes "125e2": the same number, without the point that a locale may change. */
 static const char *remove_point(char *out, size_t room, const char *text, size_t length)
 {
     size_t used = 0, i = 0, fraction = 0;

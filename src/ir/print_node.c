@@ -1,5 +1,4 @@
-/* print_node.c -- one node as text: what stands right of "%3 = ", and sizes and types on the way.
- */
+/* print_node.c -- one node as text: what stands right of "%3 = ", with sizes and types. */
 #include "ir/notation.h"
 
 #include <stdlib.h>
@@ -188,29 +187,17 @@ static void print_axes(ar_printer *p, uint32_t mask)
 
 enum { BRIEF_CELLS = 8, LINE_WIDTH = 80 };
 
-static int64_t cell_count(arras_array x)
-{
-    int64_t count = 1;
-
-    for (int d = 0; d < x->rank; d++)
-        if (x->shape[d] == 0)
-            return 0; /* the other axes may be too long to multiply */
-    for (int d = 0; d < x->rank; d++)
-        count *= x->shape[d]; /* checked when it was recorded */
-    return count;
-}
-
-/* The next index in row-major order; `cell` follows it through the strides. */
-static const char *next_cell(arras_array x, int64_t *index, const char *cell)
+/* The next index in row-major order; *offset follows it through the strides.  Unsigned: the stride
+ * of an axis of length 1 may be any number. */
+static void step_cell(arras_array x, int64_t *index, uint64_t *offset)
 {
     for (int d = x->rank - 1; d >= 0; d--) {
-        cell += x->ints[d];
+        *offset += (uint64_t)x->ints[d];
         if (++index[d] < x->shape[d])
-            return cell;
-        cell -= index[d] * x->ints[d];
+            return;
+        *offset -= (uint64_t)index[d] * (uint64_t)x->ints[d];
         index[d] = 0;
     }
-    return cell;
 }
 
 static size_t column(const ar_printer *p)
@@ -231,7 +218,8 @@ static void break_line(ar_printer *p)
 static void print_cells(ar_printer *p, arras_array x, int64_t count)
 {
     int64_t     index[ARRAS_MAX_RANK] = { 0 };
-    const char *cell = x->ref;
+    uint64_t    offset = 0;
+    const char *cells = x->ref;
 
     for (int64_t i = 0; i < count && !p->out->failed; i++) {
         ar_text_add(p->out, i ? "," : "");
@@ -239,14 +227,14 @@ static void print_cells(ar_printer *p, arras_array x, int64_t count)
             break_line(p);
         else
             ar_text_add(p->out, " ");
-        ar_value_print(p->out, x->type.dtype, cell);
-        cell = next_cell(x, index, cell);
+        ar_value_print(p->out, x->type.dtype, cells + (int64_t)offset);
+        step_cell(x, index, &offset);
     }
 }
 
 static void print_data(ar_printer *p, arras_array x)
 {
-    int64_t count = cell_count(x);
+    int64_t count = ar_cells(x->rank, x->shape);
     bool    cut = p->brief && count > BRIEF_CELLS;
 
     ar_text_add(p->out, "data ");

@@ -1,5 +1,4 @@
-/* read.c -- a graph from its text: statements, one a line, each made before the next is looked at.
- */
+/* read.c -- a graph from its text: statements, one a line, each made before the next is read. */
 #include "ir/reader.h"
 
 #include <string.h>

@@ -24,13 +24,6 @@ static bool push(ar_reader *r, arras_expr e, arras_edge edge)
     return true;
 }
 
-static bool check_count(ar_reader *r, const ar_token *at, const char *what, size_t count,
-                        size_t most)
-{
-    return count <= most ||
-           ar_fail_at(r, at, ARRAS_ELIMIT, "%s takes at most %zu operands", what, most);
-}
-
 /* ---- Leaves --------------------------------------------------------------------------------- */
 
 static bool read_literal(ar_reader *r, arras_expr *out)
@@ -128,22 +121,33 @@ static bool read_indices(ar_reader *r)
     return ar_expect(r, "]");
 }
 
+static bool check_binding(ar_reader *r, const ar_token *at, int binding)
+{
+    if ((size_t)binding >= r->operands.count)
+        return ar_fail_at(r, at, ARRAS_EINVAL, "_%d is not there: the lambda has %zu operands",
+                          binding, r->operands.count);
+    return r->operands.items[binding]->kind != AR_CALL ||
+           ar_fail_at(r, at, ARRAS_EINVAL, "_%d is a call, not one of its results", binding);
+}
+
 static bool read_load(ar_reader *r, int binding, arras_expr *out)
 {
-    ar_token at = r->token;
-    size_t   base = r->exprs.count, n;
+    ar_token    at = r->token;
+    size_t      base = r->exprs.count, n;
+    arras_dtype dtype;
 
-    if ((size_t)binding >= r->operands.count)
-        return ar_fail_at(r, &at, ARRAS_EINVAL, "_%d is not there: the lambda has %zu operands",
-                          binding, r->operands.count);
+    if (!check_binding(r, &at, binding))
+        return false;
     ar_advance(r);
     if (!ar_expect(r, "[") || !read_indices(r))
         return false;
     n = r->exprs.count - base;
     r->exprs.count = base;
-    return check_count(r, &at, "a load", n, ARRAS_MAX_RANK) &&
-           check(r, &at,
-                 ar_expr_load_bound(r->g, binding, r->operands.items[binding]->type.dtype, (int)n,
+    if (n > ARRAS_MAX_RANK)
+        return ar_fail_at(r, &at, ARRAS_ELIMIT, "a load takes at most %d indices", ARRAS_MAX_RANK);
+    dtype = r->operands.items[binding]->type.dtype;
+    return check(r, &at,
+                 ar_expr_load_bound(r->g, binding, dtype, (int)n,
                                     n > 0 ? r->exprs.items + base : NULL,
                                     n > 0 ? r->exprs.edges + base : NULL),
                  out);

@@ -32,20 +32,6 @@ static bool read_size(ar_reader *r, arras_array *out)
 
 /* ---- Data ----------------------------------------------------------------------------------- */
 
-/* How many cells a shape has; -1 when it is symbolic or no memory could hold them. */
-static int64_t cell_count(int rank, const arras_dim *shape)
-{
-    int64_t count = 1;
-
-    for (int d = 0; d < rank; d++)
-        if (shape[d] == 0)
-            return 0;
-    for (int d = 0; d < rank; d++)
-        if (ar_dim_symbolic(shape[d]) || !ar_mul64(&count, count, shape[d]))
-            return -1;
-    return count;
-}
-
 typedef struct {
     char   *bytes;
     size_t  room; /* in cells */
@@ -86,7 +72,7 @@ static bool read_data(ar_reader *r, arras_array *out)
 
     if (!ar_read_type(r, &type, &rank, shape) || !ar_expect(r, "{"))
         return false;
-    want = cell_count(rank, shape);
+    want = ar_cells(rank, shape);
     if (type.weak || want < 0)
         return ar_fail_at(r, &at, type.weak ? ARRAS_EDTYPE : ARRAS_ESHAPE,
                           "data needs a type and a shape of numbers, like f64[3]");

@@ -74,8 +74,7 @@ static ar_token_kind lex_numbered(ar_reader *r, ar_token_kind kind)
     return kind;
 }
 
-/* Up to the closing quote; a quote that is not closed on its line is a mark, which nothing expects.
- */
+/* Up to the closing quote; one that is not closed on its line is a mark, which nothing expects. */
 static ar_token_kind lex_string(ar_reader *r)
 {
     const char *c = r->next + 1;
@@ -166,7 +165,7 @@ bool ar_followed_by(const ar_reader *r, char mark)
 {
     const char *c = r->next;
 
-    while (c < r->end && (*c == ' ' || *c == '\t'))
+    while (c < r->end && (*c == ' ' || *c == '\t' || *c == '\r' || (*c == '\n' && r->nesting > 0)))
         c++;
     return c < r->end && *c == mark;
 }

@@ -1,10 +1,14 @@
-/* reader.h -- the reader of the text form, in parts: tokens (read_token.c), names, sizes, types and operands
- * (read_parts.c), cells of lambdas (read_expr.c), nodes (read_move.c, read_node.c), statements (read.c).
- * Functions return false once something is wrong; the first failure is the one reported. */
+/* reader.h -- the reader of the text form, in parts: tokens (read_token.c), names, sizes, types and
+ * operands (read_parts.c), cells of lambdas (read_expr.c), nodes (read_move.c, read_node.c) and
+ * statements (read.c).  Functions return false once something is wrong; the first one counts. */
 #ifndef AR_IR_READER_H
 #define AR_IR_READER_H
 
 #include "ir/notation.h"
+
+enum { AR_MAX_OPERANDS = 1 << 20 };
+
+/* ---- What a reader knows -------------------------------------------------------------------- */
 
 typedef enum {
     AR_TOKEN_END,
@@ -57,26 +61,24 @@ typedef struct {
 } ar_annotation;
 
 typedef struct {
-    const char  *end, *next; /* next: behind the token */
-    const char  *line_start;
-    int64_t      line;
-    int          nesting; /* brackets open: within them a line may end anywhere */
-    ar_token     token;   /* the one looked at */
-    arras_graph *g;
-    arras_error *err;
-    arras_status status; /* ARRAS_OK until something is wrong */
-    ar_arena     arena;  /* names */
-    ar_numbers   nodes;  /* of the program, or of the function being read */
-    ar_arrays    params; /* of the function being read */
-    bool         in_function;
-    ar_arrays    operands; /* of the node being read */
+    const char   *end, *next; /* next: behind the token */
+    const char   *line_start;
+    int64_t       line;
+    int           nesting; /* brackets open: within them a line may end anywhere */
+    ar_token      token;   /* the one looked at */
+    arras_graph  *g;
+    arras_error  *err;
+    arras_status  status; /* ARRAS_OK until something is wrong */
+    ar_arena      arena;  /* names */
+    ar_numbers    nodes;  /* of the program, or of the function being read */
+    ar_arrays     params; /* of the function being read */
+    bool          in_function;
+    ar_arrays     operands; /* of the node being read */
     ar_annotation annotation;
-    ar_numbers   locals;   /* of the lambda being read */
-    ar_exprs     exprs;    /* a stack: arguments read so far at every level of nesting */
-    int          depth;    /* of that nesting */
+    ar_numbers    locals; /* of the lambda being read */
+    ar_exprs      exprs;  /* a stack: arguments read so far at every level of nesting */
+    int           depth;  /* of that nesting */
 } ar_reader;
-
-enum { AR_MAX_OPERANDS = 1 << 20 };
 
 /* ---- Tokens --------------------------------------------------------------------------------- */
 
@@ -87,35 +89,43 @@ bool ar_accept(ar_reader *r, const char *text);
 bool ar_expect(ar_reader *r, const char *text);
 bool ar_followed_by(const ar_reader *r, char mark); /* is it the next token's first byte? */
 /* All return false. */
-bool ar_fail_at(ar_reader *r, const ar_token *at, arras_status code, const char *format, ...) AR_PRINTF(4, 5);
+bool ar_fail_at(ar_reader *r, const ar_token *at, arras_status code, const char *format, ...)
+    AR_PRINTF(4, 5);
 bool ar_fail_expected(ar_reader *r, const char *what);
 bool ar_fail_poison(ar_reader *r, const ar_token *at, arras_array poison);
 bool ar_fail_no_memory(ar_reader *r);
 
-/* ---- Parts ---------------------------------------------------------------------------------- */
+/* ---- Names and numbers ---------------------------------------------------------------------- */
 
-bool ar_read_name(ar_reader *r, const char **out, const char *what); /* kept until the reader is done */
-bool ar_read_integer(ar_reader *r, int64_t *out);                    /* perhaps with a sign */
-bool ar_read_number(ar_reader *r, arras_dtype dtype, void *cell);
+/* Kept until the reader is done. */
+const char *ar_keep_token(ar_reader *r, const ar_token *token); /* NULL: no memory, and failed */
+bool        ar_read_name(ar_reader *r, const char **out, const char *what);
+bool        ar_read_integer(ar_reader *r, int64_t *out); /* perhaps with a sign */
+bool        ar_read_number(ar_reader *r, arras_dtype dtype, void *cell);
 /* A number that says by its looks whether it is an i64, an f64 or a c128: 1, 1.0, (1, 0). */
 bool ar_read_untyped(ar_reader *r, arras_dtype *dtype, ar_value *value);
 bool ar_read_integers(ar_reader *r, int *n, int64_t *out, int most); /* [1, -2] */
+
+/* ---- Sizes and types ------------------------------------------------------------------------ */
+
 bool ar_check_dim(ar_reader *r, const ar_token *at, arras_dim dim); /* fails for poison */
 bool ar_read_dim(ar_reader *r, arras_dim *out);
 bool ar_read_dims(ar_reader *r, int *rank, arras_dim *shape); /* [n, 4] */
 bool ar_read_type(ar_reader *r, ar_type *type, int *rank, arras_dim *shape);
 bool ar_read_dtype(ar_reader *r, arras_dtype *out);
 
-const char *ar_keep_token(ar_reader *r, const ar_token *token); /* NULL: no memory, and failed */
-bool        ar_numbers_add(ar_reader *r, ar_numbers *numbers, const ar_token *token, const void *value);
+/* ---- Operands and options ------------------------------------------------------------------- */
+
+/* `at` is the %3 or $3. */
+bool ar_numbers_add(ar_reader *r, ar_numbers *numbers, const ar_token *at, const void *value);
 const void *ar_numbers_find(const ar_numbers *numbers, int64_t number); /* NULL when unknown */
 bool        ar_arrays_add(ar_reader *r, ar_arrays *arrays, arras_array x);
 
 bool ar_read_operand(ar_reader *r, arras_array *out);
 /* Operands up to an option (axis=...) or the closing bracket, into r->operands. */
 bool ar_read_operands(ar_reader *r);
-bool ar_read_list(ar_reader *r);                     /* "(", then these */
-bool ar_read_first(ar_reader *r, arras_array *x);    /* "(", then one operand */
+bool ar_read_list(ar_reader *r);                  /* "(", then these */
+bool ar_read_first(ar_reader *r, arras_array *x); /* "(", then one operand */
 bool ar_check_operands(ar_reader *r, const ar_token *at, int want);
 int  ar_operand_count(const ar_reader *r);
 
@@ -124,11 +134,11 @@ bool ar_read_int(ar_reader *r, int *out);
 bool ar_read_axes(ar_reader *r, int *n, int *axes);
 bool ar_read_axes_mask(ar_reader *r, const char *what, int rank, uint32_t *mask);
 
-/* ---- Larger parts --------------------------------------------------------------------------- */
+/* ---- Cells and nodes ------------------------------------------------------------------------ */
 
 /* { ... }: the cell of a lambda whose bindings are r->operands. */
 bool ar_read_cell(ar_reader *r, arras_expr *out);
-/* Nodes, behind the word that says which. */
+/* Nodes that move cells, behind the word that says which. */
 bool ar_read_joined(ar_reader *r, ar_kind kind, arras_array *out);
 bool ar_read_roll(ar_reader *r, arras_array *out);
 bool ar_read_permute(ar_reader *r, arras_array *out);

@@ -138,10 +138,19 @@ REAL_KIT(f64, double, )
     static inline T maximum_##S(T x, T y) { return x != x || less_equal_##S(y, x) ? x : y; }       \
     static inline T fmin_##S(T x, T y) { return y != y || less_equal_##S(x, y) ? x : y; }          \
     static inline T fmax_##S(T x, T y) { return y != y || less_equal_##S(y, x) ? x : y; }          \
+    /* x / abs(x), where abs(x) may be infinite though x is not. */                                \
     static inline T sign_##S(T x)                                                                  \
     {                                                                                              \
-        R size = cabs##M(x);                                                                       \
-        return x == 0 ? x : make_##S(creal##M(x) / size, cimag##M(x) / size);                      \
+        R re = creal##M(x), im = cimag##M(x), size;                                                \
+        if (isinf(re) || isinf(im)) {                                                              \
+            if (isinf(re) && isinf(im))                                                            \
+                return make_##S((R)NAN, (R)NAN);                                                   \
+            return isinf(re) ? make_##S(copysign##M(1, re), 0) : make_##S(0, copysign##M(1, im));  \
+        }                                                                                          \
+        if (fabs##M(re) > 1 || fabs##M(im) > 1)                                                    \
+            re /= 4, im /= 4;                                                                      \
+        size = hypot##M(re, im);                                                                   \
+        return x == 0 ? x : make_##S(re / size, im / size);                                        \
     }                                                                                              \
     static inline T scale_##S(T x, R by) { return make_##S(creal##M(x) * by, cimag##M(x) * by); }  \
     static inline T log2_##S(T x) { return scale_##S(clog##M(x), (R)1.4426950408889634074); }      \

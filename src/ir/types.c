@@ -111,22 +111,38 @@ static arras_dtype promote_weak(arras_dtype strong, arras_dtype weak)
     return strong == ARRAS_F32 ? ARRAS_C64 : weak;
 }
 
-ar_type ar_promote(ar_type a, ar_type b)
+void ar_types_meet(ar_types_met *met, ar_type type)
 {
-    if (a.weak == b.weak)
-        return (ar_type){ promote_strong(a.dtype, b.dtype), a.weak };
-    return (ar_type){ a.weak ? promote_weak(b.dtype, a.dtype) : promote_weak(a.dtype, b.dtype),
-                      false };
+    arras_dtype *widest = type.weak ? &met->untyped : &met->widest[ar_dtype_class(type.dtype)];
+
+    *widest = promote_strong(*widest, type.dtype);
+}
+
+/* From the highest class down: i8, u16 and f32 give f32, although the two integers alone would meet
+ * in i32, which f32 does not hold. */
+ar_type ar_types_promote(const ar_types_met *met)
+{
+    arras_dtype all = ARRAS_NO_DTYPE;
+
+    for (int class = AR_CLASS_COMPLEX; class > AR_CLASS_NONE; class --)
+        all = promote_strong(all, met->widest[class]);
+    if (met->untyped == ARRAS_NO_DTYPE)
+        return (ar_type){ all, false };
+    if (all == ARRAS_NO_DTYPE)
+        return (ar_type){ met->untyped, true };
+    return (ar_type){ promote_weak(all, met->untyped), false };
 }
 
 static ar_type promote_all(int n, const ar_type *types)
 {
-    ar_type all = types[0];
+    ar_types_met met = { .untyped = ARRAS_NO_DTYPE };
 
-    for (int i = 1; i < n; i++)
-        all = ar_promote(all, types[i]);
-    return all;
+    for (int i = 0; i < n; i++)
+        ar_types_meet(&met, types[i]);
+    return ar_types_promote(&met);
 }
+
+ar_type ar_promote(ar_type a, ar_type b) { return promote_all(2, (ar_type[]){ a, b }); }
 
 /* ---- Rules of ops.def ----------------------------------------------------------------------- */
 
@@ -139,16 +155,24 @@ static const op_rule op_rules[] = {
 
 static bool is_whole(ar_type type) { return ar_dtype_class(type.dtype) < AR_CLASS_REAL; }
 
-/* Integers become reals one by one before they are promoted: hypot(u16, i16) is f32, as in NumPy,
- * although the two integers alone would meet in i32. */
+static bool only_bools_have_a_type(int n, const ar_type *types)
+{
+    for (int i = 0; i < n; i++)
+        if (!types[i].weak && types[i].dtype != ARRAS_BOOL)
+            return false;
+    return true;
+}
+
+/* Integers become reals one by one before they are promoted: hypot(u16, i16) is f32, as in NumPy.
+ * An untyped integer gives way to a type, but beside bool it is an i64. */
 static ar_type promote_float(int n, const ar_type *types)
 {
     ar_type all = promote_all(n, types), reals[AR_MAX_ARITY];
 
     if (!is_whole(all))
         return all;
-    if (all.weak)
-        return (ar_type){ ARRAS_F64, true };
+    if (all.dtype == ARRAS_I64 && only_bools_have_a_type(n, types))
+        return (ar_type){ ARRAS_F64, all.weak };
     for (int i = 0; i < n; i++)
         reals[i] = types[i].weak ? types[i] : (ar_type){ real_holding(types[i].dtype), false };
     return promote_all(n, reals);
@@ -158,8 +182,10 @@ static ar_type computed_in(op_rule rule, int n, const ar_type *types)
 {
     ar_type all;
 
-    if (rule == CHOOSE)
-        return promote_all(n - 1, types + 1);
+    if (rule == CHOOSE) { /* a choice made by an array is an array: it has a type */
+        all = promote_all(n - 1, types + 1);
+        return (ar_type){ all.dtype, all.weak && types[0].weak };
+    }
     if (rule == LOGIC)
         return (ar_type){ ARRAS_BOOL, false };
     if (rule == FLOAT)

@@ -51,7 +51,7 @@ static place *place_of(const scope *s, arras_array node)
     return &s->places[low];
 }
 
-/* ---- Plan: shapes and users of all nodes ---------------------------------------------------- */
+/* ---- Plan: shapes and users of all nodes ----------------------------------------------------- */
 
 static arras_status plan_shape(scope *s, place *p)
 {
@@ -111,7 +111,8 @@ static arras_status plan_data(scope *s, place *p)
 
     if (status != ARRAS_OK)
         return status;
-    p->value.data = (char *)(uintptr_t)node->ref; /* read only: never owned */
+    /* Never owned, so never written to. */
+    p->value.data = node->ref ? (char *)(uintptr_t)node->ref : ar_no_cells;
     p->value.strides = strides;
     if (ar_strides_take(strides, node->rank, p->value.shape, node->ints))
         return ARRAS_OK;
@@ -177,7 +178,7 @@ static arras_status plan(scope *s)
     return status;
 }
 
-/* ---- Scopes --------------------------------------------------------------------------------- */
+/* ---- Scopes ---------------------------------------------------------------------------------- */
 
 static arras_status make_places(scope *s, int64_t count, const arras_array *nodes)
 {
@@ -249,7 +250,7 @@ static arras_status scope_take(scope *s, arras_array root, ar_tensor *out)
     return status;
 }
 
-/* ---- Calls ---------------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static arras_status scope_run(scope *s);
 
@@ -281,8 +282,7 @@ static arras_status call_sizes(scope *body)
     return status;
 }
 
-/* Both shapes come from the same sizes; a difference would be a mistake of the builder, not a wild
- * read. */
+/* Both shapes come from the same sizes; should they differ all the same, it is no wild read. */
 static arras_status take_result(scope *body, arras_array root, ar_tensor *out)
 {
     const ar_tensor *value = &place_of(body, root)->value;
@@ -338,7 +338,7 @@ static void move_result(const scope *s, place *p)
     result->owned = false;
 }
 
-/* ---- Run ------------------------------------------------------------------------------------ */
+/* ---- Run ------------------------------------------------------------------------------------- */
 
 static arras_status run_job(scope *s, place *p)
 {
@@ -376,7 +376,7 @@ static arras_status scope_run(scope *s)
     return status;
 }
 
-/* ---- Outputs -------------------------------------------------------------------------------- */
+/* ---- Outputs --------------------------------------------------------------------------------- */
 
 static arras_status take_output(arras_results *results, scope *s, const ar_output *output)
 {

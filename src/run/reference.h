@@ -5,7 +5,7 @@
 #include "run/run.h"
 #include "run/tensor.h"
 
-/* ---- One node to compute -------------------------------------------------------------------- */
+/* ---- One node to compute --------------------------------------------------------------------- */
 
 typedef struct {
     arras_array             node;
@@ -23,7 +23,7 @@ ar_job_function ar_reference_reduce, ar_reference_einsum, ar_reference_csr;
 ar_job_function ar_reference_stack, ar_reference_concat, ar_reference_roll, ar_reference_permute;
 ar_job_function ar_reference_reshape, ar_reference_index, ar_reference_gather;
 
-/* ---- Inputs of a run (reference_bind.c) ----------------------------------------------------- */
+/* ---- Inputs of a run (reference_bind.c) ------------------------------------------------------ */
 
 typedef struct {
     const arras_graph *g;
@@ -39,7 +39,7 @@ arras_status     ar_inputs_open(ar_inputs *inputs, const arras_graph *g, int n,
 void             ar_inputs_close(ar_inputs *inputs);
 const ar_tensor *ar_inputs_find(const ar_inputs *inputs, arras_array input); /* NULL: not bound */
 
-/* ---- Reductions of many cells to one (reference_fold.c) ------------------------------------- */
+/* ---- Reductions of many cells to one (reference_fold.c) -------------------------------------- */
 
 /* Cells are combined in a fixed binary tree: n cells are split at the largest power of two below n,
  * and each part is split again.  So the error of a sum grows with log n, and every device can give

@@ -2,7 +2,7 @@
  * anything is computed, and the sizes are found. */
 #include "run/reference.h"
 
-/* ---- Names ---------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 /* Inputs are listed in the order of their ids. */
 static int input_number(const arras_graph *g, arras_array input)
@@ -61,7 +61,7 @@ static arras_status fail_unknown(const ar_inputs *in, const char *name)
     return ARRAS_ENAME;
 }
 
-/* ---- Buffers -------------------------------------------------------------------------------- */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
 static arras_status check_buffer(const ar_inputs *in, const char *name, const arras_buffer *buffer)
 {
@@ -103,9 +103,10 @@ static arras_status open_buffer(ar_inputs *in, const char *name, ar_tensor *tens
 
     if (status != ARRAS_OK)
         return status;
-    *tensor = (ar_tensor){
-        .dtype = buffer->dtype, .rank = buffer->rank, .shape = buffer->shape, .data = buffer->data
-    };
+    *tensor = (ar_tensor){ .dtype = buffer->dtype,
+                           .rank = buffer->rank,
+                           .shape = buffer->shape,
+                           .data = buffer->data ? buffer->data : ar_no_cells };
     if (!ar_shape_count(&tensor->count, buffer->rank, buffer->shape))
         return ar_fail(in->err, ARRAS_ELIMIT, "input %s: the shape has too many cells", name);
     if (!buffer->data && tensor->count > 0)
@@ -115,7 +116,7 @@ static arras_status open_buffer(ar_inputs *in, const char *name, ar_tensor *tens
     return open_strides(in, name, tensor, buffer);
 }
 
-/* ---- Bindings ------------------------------------------------------------------------------- */
+/* ---- Bindings -------------------------------------------------------------------------------- */
 
 static arras_status check_type(const ar_inputs *in, arras_array input, const ar_tensor *tensor)
 {
@@ -185,7 +186,7 @@ static arras_status bind(ar_inputs *in, const arras_binding *binding)
     return size >= 0 ? bind_size(in, size, &binding->buffer) : fail_unknown(in, binding->name);
 }
 
-/* ---- Sizes ---------------------------------------------------------------------------------- */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 /* The dim that is the size itself: one of the graph's affine forms, counted from INT64_MIN. */
 static arras_dim size_dim(const arras_graph *g, int size)
@@ -233,7 +234,7 @@ static arras_status solve_sizes(ar_inputs *in)
     return ar_sizes_solve(in->sizes, in->g, collect_facts(in, facts), facts, in->err);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static arras_status make_room(ar_inputs *in)
 {
@@ -255,8 +256,8 @@ arras_status ar_inputs_open(ar_inputs *inputs, const arras_graph *g, int n,
 
     *inputs = (ar_inputs){ .g = g, .err = err };
     if (n < 0 || (n > 0 && !bindings))
-        return ar_fail(err, ARRAS_EINVAL, "there are %d bindings, and they are %s", n,
-                       bindings ? "given" : "NULL");
+        return ar_fail(err, ARRAS_EINVAL, "%d bindings are given%s", n,
+                       n < 0 ? ": a number >= 0 is needed" : ", but where they are is NULL");
     status = make_room(inputs);
     for (int i = 0; i < n && status == ARRAS_OK; i++)
         status = bind(inputs, &bindings[i]);

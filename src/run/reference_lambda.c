@@ -31,7 +31,7 @@ static const char *describe_place(ar_text *text, const lambda *l)
     return text->data && !text->failed ? text->data : "?";
 }
 
-/* ---- Reads: where an index outside an axis leads -------------------------------------------- */
+/* ---- Reads: where an index outside an axis leads --------------------------------------------- */
 
 /* The remainder >= 0.  The 64 bits of an index are those of a u64 or of an i64. */
 static int64_t modulo(int64_t index, bool is_unsigned, int64_t n)
@@ -142,7 +142,7 @@ static arras_status compute_load(lambda *l, ar_step *step)
     return status;
 }
 
-/* ---- Operations and reductions -------------------------------------------------------------- */
+/* ---- Operations and reductions --------------------------------------------------------------- */
 
 static arras_status compute_where(lambda *l, ar_step *step)
 {
@@ -227,7 +227,7 @@ static arras_status compute_reduce(lambda *l, ar_step *step)
     return status;
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static arras_status compute_cast(lambda *l, ar_step *step)
 {

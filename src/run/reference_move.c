@@ -12,7 +12,7 @@ static arras_status fail_fit(const ar_job *job, const char *what, int64_t got, i
     return ARRAS_ESHAPE;
 }
 
-/* ---- Stack and concatenate ------------------------------------------------------------------ */
+/* ---- Stack and concatenate ------------------------------------------------------------------- */
 
 static void view_drop_axis(ar_view *view, int axis)
 {
@@ -84,7 +84,7 @@ arras_status ar_reference_concat(const ar_job *job)
     return status;
 }
 
-/* ---- Roll, permute, reshape ----------------------------------------------------------------- */
+/* ---- Roll, permute, reshape ------------------------------------------------------------------ */
 
 static int64_t floor_modulo(int64_t x, int64_t n)
 {
@@ -154,46 +154,48 @@ arras_status ar_reference_reshape(const ar_job *job)
     return ar_tensor_copy(&to.tensor, &from.tensor, job->err);
 }
 
-/* ---- Index ---------------------------------------------------------------------------------- */
+/* ---- Index ----------------------------------------------------------------------------------- */
 
-static arras_status fail_item(const ar_job *job, int axis, int64_t first, int64_t step,
-                              int64_t count)
+static arras_status fail_item(const ar_job *job, int axis, int64_t cell)
 {
     ar_text text = { 0 };
 
     ar_fail(job->err, ARRAS_EINDEX,
-            "an index of axis %d leaves it: %" PRId64 " cells from %" PRId64 " by steps of %" PRId64
-            ", but the length is %" PRId64 " in %s",
-            axis, count, first, step, job->in[0]->shape[axis],
-            ar_describe(&text, job->node->inputs[0]));
+            "index: cell %" PRId64 " is asked for on axis %d of length %" PRId64 " of %s", cell,
+            axis, job->in[0]->shape[axis], ar_describe(&text, job->node->inputs[0]));
     ar_text_free(&text);
     return ARRAS_EINDEX;
 }
 
-/* Narrows axis `axis` of x to an item.  The start of an item that takes no cell means nothing: that
- * of x[::-1] is n - 1, which for an empty x is no place at all. */
-static arras_status take_item(const ar_job *job, ar_view *from, int axis, const int64_t *item,
-                              int64_t *step, int64_t *count)
+static arras_status check_item(const ar_job *job, int axis, int64_t first, int64_t step,
+                               int64_t count)
 {
-    const ar_tensor *x = job->in[0];
-    bool             at = item[AR_ITEM_KIND] == ARRAS_AT;
-    int64_t          first, last;
-    arras_status     status = ARRAS_OK;
+    int64_t length = job->in[0]->shape[axis], last;
 
-    *count = 1;
-    *step = at ? 1 : item[AR_ITEM_STEP];
-    if (!at)
-        status = ar_dim_number(count, job->node, item[AR_ITEM_LENGTH], job->sizes, job->err);
+    if (!ar_mul64(&last, count - 1, step) || !ar_add64(&last, first, last))
+        last = step < 0 ? INT64_MIN : INT64_MAX;
+    if (first < 0 || first >= length)
+        return fail_item(job, axis, first);
+    return last < 0 || last >= length ? fail_item(job, axis, last) : ARRAS_OK;
+}
+
+/* Narrows an axis to an item.  The start of an item that takes no cell means nothing: that of
+ * x[::-1] is n - 1, which for an empty x is no place at all. */
+static arras_status take_item(const ar_job *job, ar_view *from, int axis, const int64_t *item,
+                              int64_t *count)
+{
+    arras_dim    length = item[AR_ITEM_KIND] == ARRAS_AT ? 1 : item[AR_ITEM_LENGTH];
+    int64_t      first;
+    arras_status status = ar_dim_number(count, job->node, length, job->sizes, job->err);
+
     if (status != ARRAS_OK || *count == 0)
         return status;
     status = ar_dim_number(&first, job->node, item[AR_ITEM_START], job->sizes, job->err);
-    if (status != ARRAS_OK)
-        return status;
-    if (!ar_mul64(&last, *count - 1, *step) || !ar_add64(&last, first, last) || first < 0 ||
-        first >= x->shape[axis] || last < 0 || last >= x->shape[axis])
-        return fail_item(job, axis, first, *step, *count);
-    from->tensor.data += first * x->strides[axis];
-    return ARRAS_OK;
+    if (status == ARRAS_OK)
+        status = check_item(job, axis, first, item[AR_ITEM_STEP], *count);
+    if (status == ARRAS_OK)
+        from->tensor.data += first * job->in[0]->strides[axis];
+    return status;
 }
 
 static void push_axis(ar_view *view, int64_t length, int64_t stride)
@@ -212,19 +214,19 @@ arras_status ar_reference_index(const ar_job *job)
     from.tensor.rank = 0;
     for (int i = 0; i < items; i++) {
         const int64_t *item = job->node->ints + (ptrdiff_t)i * AR_ITEM_INTS;
-        int64_t        step = 0, count = 1;
+        int64_t        count;
         arras_status   status;
 
         if (item[AR_ITEM_KIND] == ARRAS_NEWAXIS) {
             push_axis(&from, 1, 0);
             continue;
         }
-        status = take_item(job, &from, axis, item, &step, &count);
+        status = take_item(job, &from, axis, item, &count);
         if (status != ARRAS_OK)
             return status;
-        /* A step taken at most once is never multiplied, so a huge one cannot overflow. */
+        /* A step that is not taken is not multiplied either: it may be huge. */
         if (item[AR_ITEM_KIND] == ARRAS_SLICE)
-            push_axis(&from, count, count > 1 ? step * x->strides[axis] : 0);
+            push_axis(&from, count, count > 1 ? item[AR_ITEM_STEP] * x->strides[axis] : 0);
         axis++;
     }
     for (; axis < x->rank; axis++)
@@ -232,7 +234,7 @@ arras_status ar_reference_index(const ar_job *job)
     return ar_tensor_copy(job->out, &from.tensor, job->err);
 }
 
-/* ---- Gather --------------------------------------------------------------------------------- */
+/* ---- Gather ---------------------------------------------------------------------------------- */
 
 /* The result's axes are x's axes that are not indexed, in order, with the axes the index arrays are
  * broadcast to put in between, at `place`.  So each operand of the walk, x (operand 0) and the

@@ -41,7 +41,7 @@ static bool find_variables(ar_program *p, ar_step *step)
     return true;
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void prepare_op(ar_step *step)
 {

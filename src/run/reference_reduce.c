@@ -2,7 +2,7 @@
  * stored cells of a sparse matrix. */
 #include "run/reference.h"
 
-/* ---- Reduce --------------------------------------------------------------------------------- */
+/* ---- Reduce ---------------------------------------------------------------------------------- */
 
 /* Two walks over x: one over the axes that stay, and for each of its cells one over those reduced.
  */
@@ -95,7 +95,7 @@ arras_status ar_reference_reduce(const ar_job *job)
     return status;
 }
 
-/* ---- Einsum --------------------------------------------------------------------------------- */
+/* ---- Einsum ---------------------------------------------------------------------------------- */
 
 /* "ab,bc->ac": labels are numbered, those of the result first (a, c), then those summed over in
  * order of appearance (b).  Products are taken in the order of the operands, in the type of the
@@ -242,7 +242,7 @@ arras_status ar_reference_einsum(const ar_job *job)
     return status;
 }
 
-/* ---- Compressed sparse rows ----------------------------------------------------------------- */
+/* ---- Compressed sparse rows ------------------------------------------------------------------ */
 
 enum { VALUES, COLUMNS, STARTS, DENSE };
 

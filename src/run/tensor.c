@@ -5,6 +5,8 @@
 
 enum { LARGEST_CELL = sizeof(ar_value) };
 
+char ar_no_cells[1];
+
 bool ar_shape_count(int64_t *out, int rank, const int64_t *shape)
 {
     int64_t count = 1;
@@ -136,7 +138,7 @@ arras_status ar_dim_number(int64_t *out, arras_array node, arras_dim dim, const 
     return status;
 }
 
-/* ---- Walks ---------------------------------------------------------------------------------- */
+/* ---- Walks ----------------------------------------------------------------------------------- */
 
 arras_status ar_walk_open(ar_walk *walk, int rank, const int64_t *shape, int n, arras_error *err)
 {

@@ -12,7 +12,7 @@ typedef struct {
     int            rank;
     const int64_t *shape, *strides;
     int64_t        count; /* of cells */
-    char          *data;  /* the cell at [0, 0, ...]; of users' arrays perhaps not aligned */
+    char          *data;  /* the cell at [0, 0, ...], perhaps not aligned; not NULL */
     bool           owned; /* in C order, and released by ar_tensor_free */
 } ar_tensor;
 
@@ -21,6 +21,9 @@ typedef struct {
     ar_tensor tensor;
     int64_t   shape[ARRAS_MAX_RANK], strides[ARRAS_MAX_RANK];
 } ar_view;
+
+/* Where an array without cells points to when its user gave NULL: offsets may be added to it. */
+extern char ar_no_cells[1];
 
 /* Number of cells; false when they might take more bytes than an int64_t can count. */
 bool ar_shape_count(int64_t *out, int rank, const int64_t *shape);
@@ -45,7 +48,7 @@ const char *ar_describe_cell(ar_text *text, arras_dtype dtype, const void *cell)
 arras_status ar_dim_number(int64_t *out, arras_array node, arras_dim dim, const int64_t *sizes,
                            arras_error *err);
 
-/* ---- Cells ---------------------------------------------------------------------------------- */
+/* ---- Cells ----------------------------------------------------------------------------------- */
 
 /* A copy whose size the compiler knows. */
 static inline void ar_cell_copy(void *to, const void *from, size_t size)
@@ -81,7 +84,7 @@ static inline int64_t ar_cell_integer(arras_dtype dtype, const void *cell)
     return dtype == ARRAS_U64 && value.i < 0 ? INT64_MAX : value.i;
 }
 
-/* ---- Walks ---------------------------------------------------------------------------------- */
+/* ---- Walks ----------------------------------------------------------------------------------- */
 
 /* An odometer over the cells of a shape in row-major order, which keeps a byte offset into each of
  * several operands.

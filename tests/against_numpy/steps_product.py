@@ -19,7 +19,8 @@ def near_products(function, xs, terms):
     # Which part of a complex product is inf and which nan depends on the order of the factors.
     sizes = [np.abs(x) if dtype.kind == "c" else np.where(np.isfinite(x), np.abs(x), 0) for x in wide]
     total, scale = np.asarray(function(*wide)), np.asarray(function(*sizes))
-    free = overflows(scale, dtype)
+    reach = np.prod([np.max(size, initial=1) for size in sizes])  # a product on the way may overflow
+    free = overflows(np.maximum(scale, reach), dtype)
     slack = meaning.ulps(count_units(terms) + 2 * len(xs), dtype, scale)
     return Expected(total.astype(dtype), slack=slack, zero_signs=False, free=free)
 
@@ -31,6 +32,12 @@ STAND_IN = 7  # for a length of 0; longer than any that is drawn
 
 def einsum(spec, xs):
     """NumPy 1.24 spoils its own memory in an einsum of no cells, so only its shape is asked for."""
+    operands, arrow, output = spec.partition("->")
+    if arrow and "..." in operands and "..." not in output:
+        # DIFFERENCE: NumPy wants the ellipsis in the output; here its axes are summed like any others.
+        kept = einsum(f"{operands}->...{output}", xs)
+        spread = tuple(range(kept.ndim - len(output.strip())))
+        return kept.any(axis=spread) if kept.dtype == bool else kept.sum(axis=spread, dtype=kept.dtype)
     if all(x.size for x in xs):
         return np.einsum(spec, *xs)
     samples = [np.zeros([n or STAND_IN for n in x.shape], "?") for x in xs]
@@ -81,7 +88,7 @@ class Einsum(Kind):
         output = rng.sample(used, rng.randint(0, len(used)))
         if maker.wrong():
             output.append(rng.choice(string.ascii_letters))
-        if any("..." in part for part in parts):
+        if any("..." in part for part in parts) and rng.random() < 0.9:
             output.insert(rng.randint(0, len(output)), "...")
         return ("->" if rng.random() < 0.8 else " -> ") + "".join(output)
 

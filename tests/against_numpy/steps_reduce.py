@@ -186,7 +186,7 @@ def statistic(name, x, axes, keepdims, ddof):
         root = np.sqrt(value)
         slack = np.maximum(meaning.ulps(8, dtype, root), np.minimum(np.sqrt(slack), slack / root))
         value = root
-    free = np.isfinite(cells).all(axis=-1) & overflows(largest * count, dtype)
+    free = np.isfinite(cells).all(axis=-1) & (overflows(largest * count, dtype) | (count <= ddof))
     return [with_kept_axes(np.asarray(part), axes, keepdims) for part in (value.astype(dtype), slack, free)]
 
 

@@ -26,6 +26,8 @@ static void check_round_trip(const arras_graph *g)
     must(ar_read(&last, second.data, second.length, NULL) == ARRAS_OK);
     must(ar_print(&third, last, false, NULL) == ARRAS_OK);
     must(strcmp(second.data, third.data) == 0);
+    for (int i = 0; i < ar_graph_output_count(g); i++)
+        must(ar_equal(ar_graph_output(again, i)->array, ar_graph_output(last, i)->array));
     ar_text_free(&first);
     ar_text_free(&second);
     ar_text_free(&third);
