@@ -28,7 +28,7 @@ demo:
 	@tools/setup demo
 	$(CONFIGURE)
 	$(BUILD) --target demo -- --quiet
-	$(RELEASE)/demo
+	$(RELEASE)/demo build/demo.dot
 
 install: all
 	cmake --install $(RELEASE) --prefix $(PREFIX)

@@ -35,7 +35,7 @@ static void make_sea(void)
 /* The program: nothing is computed here, only recorded. */
 static void record(arras_graph *g)
 {
-    const arras_dim  shape[] = { arras_size(g, "rows"), arras_size(g, "cols") };
+    const arras_dim  shape[] = { ROWS, COLS };
     const arras_edge edges[] = { { ARRAS_EDGE_NEAREST, NULL }, { ARRAS_EDGE_WRAP, NULL } };
     const int64_t    cross[] = { 0, 0, -1, 0, 1, 0, 0, -1, 0, 1 };
     const double     soften[] = { 0.5, 0.125, 0.125, 0.125, 0.125 };
