@@ -1,25 +1,62 @@
 """arras_ctypes.py -- a thin face of <arras/arras.h> for the tests; not a binding for users.
 
-Arrays and expressions are plain addresses; the graph that owns them must be kept.  What can be built
-wrongly is passed on as it is: the library has to say so, not this file."""
+Arrays and expressions are plain addresses; the graph that owns them must be kept.  What can be
+built wrongly is passed on as it is: the library has to say so, not this file."""
+
 import collections
 import ctypes
-from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from ctypes import (
+    POINTER,
+    byref,
+    c_bool,
+    c_char,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int64,
+    c_size_t,
+    c_void_p,
+)
 
 import numpy as np
 
 NONE = 2**63 - 1  # ARRAS_NONE: an index or bound that is not given
 
 # In the order of arras_dtype, whose 0 is "none".
-DTYPE_NAMES = ["none", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
-               "f32", "f64", "c64", "c128"]
+DTYPE_NAMES = [
+    "none",
+    "bool",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "f32",
+    "f64",
+    "c64",
+    "c128",
+]
 NUMPY_NAMES = ["", "?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"]
 DTYPES = {name: np.dtype(short) for name, short in zip(DTYPE_NAMES[1:], NUMPY_NAMES[1:])}
 DTYPE_CODES = {dtype: DTYPE_NAMES.index(name) for name, dtype in DTYPES.items()}
 DTYPE_OF_CODE = {code: dtype for dtype, code in DTYPE_CODES.items()}
 
-PAD_MODES = ["constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
-             "symmetric", "wrap", "empty"]
+PAD_MODES = [
+    "constant",
+    "edge",
+    "linear_ramp",
+    "maximum",
+    "mean",
+    "median",
+    "minimum",
+    "reflect",
+    "symmetric",
+    "wrap",
+    "empty",
+]
 EDGE_RULES = ["none", "constant", "nearest", "reflect", "mirror", "wrap"]
 ITEM_KINDS = ["at", "slice", "ellipsis", "newaxis", "gather"]
 TEXT_FORMS = ["full", "brief", "dot", "summary"]
@@ -39,8 +76,13 @@ class OpInfo(ctypes.Structure):
 
 
 class Item(ctypes.Structure):
-    _fields_ = [("kind", c_int), ("start", c_int64), ("stop", c_int64), ("step", c_int64),
-                ("index", c_void_p)]
+    _fields_ = [
+        ("kind", c_int),
+        ("start", c_int64),
+        ("stop", c_int64),
+        ("step", c_int64),
+        ("index", c_void_p),
+    ]
 
 
 class Edge(ctypes.Structure):
@@ -48,8 +90,13 @@ class Edge(ctypes.Structure):
 
 
 class Buffer(ctypes.Structure):
-    _fields_ = [("data", c_void_p), ("dtype", c_int), ("rank", c_int), ("shape", POINTER(c_int64)),
-                ("strides", POINTER(c_int64))]
+    _fields_ = [
+        ("data", c_void_p),
+        ("dtype", c_int),
+        ("rank", c_int),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+    ]
 
 
 class Binding(ctypes.Structure):
@@ -57,8 +104,10 @@ class Binding(ctypes.Structure):
 
 
 class Summary(ctypes.Structure):
-    _fields_ = [(name, c_int64) for name in ("nodes", "depth", "width", "flops", "bytes_in",
-                                             "bytes_out", "bytes_between")] + [("symbolic", c_bool)]
+    _fields_ = [
+        (name, c_int64)
+        for name in ("nodes", "depth", "width", "flops", "bytes_in", "bytes_out", "bytes_between")
+    ] + [("symbolic", c_bool)]
 
 
 INTS, LONGS, POINTERS = POINTER(c_int), POINTER(c_int64), POINTER(c_void_p)
@@ -150,7 +199,10 @@ SIGNATURES = {
     "neighbours": (None, [POINTERS, c_void_p, c_int, LONGS, POINTER(Edge)]),
     "stencil": (c_void_p, [c_void_p, c_int, LONGS, POINTER(c_double), POINTER(Edge)]),
     "param": (c_void_p, [c_void_p, c_char_p, c_int, c_int, LONGS]),
-    "function_new": (c_void_p, [c_void_p, c_char_p, c_int, POINTERS, c_int, POINTER(c_char_p), POINTERS]),
+    "function_new": (
+        c_void_p,
+        [c_void_p, c_char_p, c_int, POINTERS, c_int, POINTER(c_char_p), POINTERS],
+    ),
     "call": (c_void_p, [c_void_p, c_char_p, c_int, POINTERS]),
     "output": (c_void_p, [c_void_p, c_char_p, c_void_p]),
     "output_count": (c_int, [c_void_p]),
@@ -196,8 +248,12 @@ def pointers(handles):
 
 def layout(array):
     """Rank, shape, strides and address of a NumPy array, for functions that take all four."""
-    return (array.ndim, array_of(c_int64, array.shape), array_of(c_int64, array.strides),
-            c_void_p(array.ctypes.data))
+    return (
+        array.ndim,
+        array_of(c_int64, array.shape),
+        array_of(c_int64, array.strides),
+        c_void_p(array.ctypes.data),
+    )
 
 
 class Library:
@@ -294,12 +350,22 @@ class Graph:
     # ---- Leaves ----
 
     def placeholder(self, name, dtype, shape):
-        return self.lib.placeholder(self.pointer, name.encode(), DTYPE_CODES[np.dtype(dtype)], len(shape),
-                                    self.dims_of(shape))
+        return self.lib.placeholder(
+            self.pointer,
+            name.encode(),
+            DTYPE_CODES[np.dtype(dtype)],
+            len(shape),
+            self.dims_of(shape),
+        )
 
     def param(self, name, dtype, shape):
-        return self.lib.param(self.pointer, name.encode(), DTYPE_CODES[np.dtype(dtype)], len(shape),
-                              self.dims_of(shape))
+        return self.lib.param(
+            self.pointer,
+            name.encode(),
+            DTYPE_CODES[np.dtype(dtype)],
+            len(shape),
+            self.dims_of(shape),
+        )
 
     def copy(self, array):
         return self.lib.copy(self.pointer, DTYPE_CODES[array.dtype], *layout(array))
@@ -336,7 +402,9 @@ class Graph:
         n, axes_given = count_of(axes), array_of(c_int, axes)
         if initial is None:
             return getattr(self.lib, name)(x, n, axes_given, keepdims)
-        return self.lib.reduce(self.lib.reduction_find(name.encode()), x, n, axes_given, keepdims, initial)
+        return self.lib.reduce(
+            self.lib.reduction_find(name.encode()), x, n, axes_given, keepdims, initial
+        )
 
     def statistic(self, name, x, axes, keepdims, ddof=0):
         n, axes_given = count_of(axes), array_of(c_int, axes)
@@ -373,26 +441,31 @@ class Graph:
 
     def filled(self, name, dtype, shape):
         """zeros, ones."""
-        return getattr(self.lib, name)(self.pointer, DTYPE_CODES[np.dtype(dtype)], len(shape),
-                                       self.dims_of(shape))
+        return getattr(self.lib, name)(
+            self.pointer, DTYPE_CODES[np.dtype(dtype)], len(shape), self.dims_of(shape)
+        )
 
     def full(self, value, shape):
         return self.lib.full(value, len(shape), self.dims_of(shape))
 
     def eye(self, dtype, rows, columns, diagonal):
-        return self.lib.eye(self.pointer, DTYPE_CODES[np.dtype(dtype)], self.dim(rows), self.dim(columns),
-                            diagonal)
+        return self.lib.eye(
+            self.pointer, DTYPE_CODES[np.dtype(dtype)], self.dim(rows), self.dim(columns), diagonal
+        )
 
     def index_array(self, shape, axis):
         return self.lib.index_array(self.pointer, len(shape), self.dims_of(shape), axis)
 
     def item(self, given):
-        """An item from what stands between brackets in Python; index arrays are handles in a tuple."""
+        """An item from what stands between brackets in Python; index arrays are handles in a
+        tuple."""
         if given is Ellipsis or given is None:
             return Item(ITEM_KINDS.index("newaxis" if given is None else "ellipsis"), 0, 0, 1, None)
         if isinstance(given, slice):
             bounds = [NONE if b is None else self.dim(b) for b in (given.start, given.stop)]
-            return Item(ITEM_KINDS.index("slice"), *bounds, 1 if given.step is None else given.step, None)
+            return Item(
+                ITEM_KINDS.index("slice"), *bounds, 1 if given.step is None else given.step, None
+            )
         if isinstance(given, tuple):
             return Item(ITEM_KINDS.index("gather"), 0, 0, 1, given[0])
         return Item(ITEM_KINDS.index("at"), self.dim(given), 0, 1, None)
@@ -422,7 +495,9 @@ class Graph:
         return self.lib.expr_load(x, len(indices), pointers(indices), self.edges(rules))
 
     def expr_reduce(self, name, var, lo, hi, body):
-        return self.lib.expr_reduce(self.lib.reduction_find(name.encode()), var.encode(), lo, hi, body)
+        return self.lib.expr_reduce(
+            self.lib.reduction_find(name.encode()), var.encode(), lo, hi, body
+        )
 
     def array_lambda(self, shape, cell):
         return getattr(self.lib, "lambda")(self.pointer, len(shape), self.dims_of(shape), cell)
@@ -435,15 +510,23 @@ class Graph:
 
     def stencil(self, x, offsets, weights, rules):
         flat = [number for offset in offsets for number in offset]
-        return self.lib.stencil(x, len(offsets), array_of(c_int64, flat), array_of(c_double, weights),
-                                self.edges(rules))
+        return self.lib.stencil(
+            x, len(offsets), array_of(c_int64, flat), array_of(c_double, weights), self.edges(rules)
+        )
 
     # ---- Functions ----
 
     def function(self, name, params, results):
         names = array_of(c_char_p, [result.encode() for result in results])
-        return self.lib.function_new(self.pointer, name.encode(), len(params), pointers(params),
-                                     len(results), names, pointers(results.values()))
+        return self.lib.function_new(
+            self.pointer,
+            name.encode(),
+            len(params),
+            pointers(params),
+            len(results),
+            names,
+            pointers(results.values()),
+        )
 
     def call(self, function, result, xs):
         return self.lib.call(function, result.encode(), len(xs), pointers(xs))
@@ -464,8 +547,9 @@ class Graph:
 
     def text(self, form="full"):
         out, length, error = c_void_p(), c_size_t(), ErrorStruct()
-        status = self.lib.graph_print(byref(out), byref(length), self.pointer, TEXT_FORMS.index(form),
-                                      byref(error))
+        status = self.lib.graph_print(
+            byref(out), byref(length), self.pointer, TEXT_FORMS.index(form), byref(error)
+        )
         self.lib.fail(status, error)
         text = ctypes.string_at(out, length.value).decode()
         self.lib.text_free(out)
@@ -478,8 +562,9 @@ class Graph:
         status = self.lib.evaluate(byref(out), self.pointer, len(inputs), bindings, byref(error))
         self.lib.fail(status, error)
         try:
-            results = [self.lib.results_at(out, i).contents
-                       for i in range(self.lib.results_count(out))]
+            results = [
+                self.lib.results_at(out, i).contents for i in range(self.lib.results_count(out))
+            ]
             return {result.name.decode(): array_from(result.buffer) for result in results}
         finally:
             self.lib.results_free(out)

@@ -6,26 +6,28 @@
 A row is a call and what it gives:
   name, why   what is shown, and the reason for it
   call        an operation, a reduction or another function of <arras/arras.h>, without "arras_"
-  args        arrays {"dtype", "shape", "values"}, untyped numbers (plain, or {"complex": [re, im]}),
-              null for what is not given, or calls again
+  args        arrays {"dtype", "shape", "values"}; untyped numbers, plain or {"complex": [re, im]};
+              null for what is not given; or calls again
   with        arguments that are not arrays, by name
-  expect      an array, with "tolerance" where values need not be equal to the bit, or {"error": part
-              of the message}, whether it comes when the program is recorded or when it is run
+  expect      an array, with a "tolerance" where values need not be equal to the bit; or
+              {"error": part of the message}, be it from recording or from running the program
 "nan", "inf", "-inf" and "-0.0" are numbers too; complex values are pairs.
 Ends with a line "N passed, M failed"."""
+
 import argparse
 import json
 import os
 import sys
 
-import numpy as np
+sys.dont_write_bytecode = True
+import numpy as np  # noqa: E402
 
-import arras_ctypes
+import arras_ctypes  # noqa: E402
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "behaviours.json")
 
 
-# ---- Reading the table ---------------------------------------------------------------------------------
+# ---- Reading the table -----------------------------------------------------------------------
 
 
 def number(value):
@@ -150,8 +152,10 @@ class Recorder:
         return self.graph.index_array(shape, axis)
 
     def edges(self, given):
-        return [(edge["rule"], self.expression(edge["fill"], []) if "fill" in edge else None)
-                for edge in given]
+        return [
+            (edge["rule"], self.expression(edge["fill"], []) if "fill" in edge else None)
+            for edge in given
+        ]
 
     def do_neighbours(self, x, offsets, edges, which=0):
         return self.graph.neighbours(x, offsets, self.edges(edges))[which]
@@ -174,19 +178,25 @@ class Recorder:
             return self.lib.expr_var(self.graph.pointer, rest[0].encode())
         if head == "load":
             indices = [self.expression(index, xs) for index in rest[1]]
-            return self.graph.expr_load(xs[rest[0]], indices, self.edges(rest[2]) if rest[2:] else None)
+            return self.graph.expr_load(
+                xs[rest[0]], indices, self.edges(rest[2]) if rest[2:] else None
+            )
         if head in self.lib.reductions:
-            return self.graph.expr_reduce(head, rest[0], *[self.expression(e, xs) for e in rest[1:]])
+            return self.graph.expr_reduce(
+                head, rest[0], *[self.expression(e, xs) for e in rest[1:]]
+            )
         return self.graph.expr_apply(head, [self.expression(e, xs) for e in rest])
 
 
-# ---- Comparing -----------------------------------------------------------------------------------------
+# ---- Comparing -------------------------------------------------------------------------------
 
 
 def same_cells(got, want, tolerance):
     """Equal with the signs of zeros, nan equal to nan; or close, relative to what is expected."""
     if got.dtype.kind == "c":
-        return same_cells(got.real, want.real, tolerance) and same_cells(got.imag, want.imag, tolerance)
+        return same_cells(got.real, want.real, tolerance) and same_cells(
+            got.imag, want.imag, tolerance
+        )
     if tolerance:
         return bool(np.all(np.abs(got - want) <= tolerance * np.abs(want)))
     same = got == want

@@ -3,8 +3,11 @@
 
   differential.py --library libarras.so [--programs 2000] [--seed N] [--first N] [--jobs 2]
 
-Ends with a line "N passed, M failed".  A failure is printed with its seed and number; run it alone with
---seed N --first NUMBER --programs 1.  NumPy 1.24 does as NumPy 2 when NPY_PROMOTION_STATE is "weak"."""
+Ends with a line "N passed, M failed".  A failure is printed with its seed and number; run it
+alone with --seed N --first NUMBER --programs 1.  NumPy 1.24 does as NumPy 2 when
+NPY_PROMOTION_STATE is "weak".
+"""
+
 import argparse
 import faulthandler
 import json
@@ -14,8 +17,11 @@ import sys
 import traceback
 import warnings
 
+sys.dont_write_bytecode = True
 if os.environ.get("NPY_PROMOTION_STATE") != "weak":
-    os.execve(sys.executable, [sys.executable] + sys.argv, {**os.environ, "NPY_PROMOTION_STATE": "weak"})
+    os.execve(
+        sys.executable, [sys.executable] + sys.argv, {**os.environ, "NPY_PROMOTION_STATE": "weak"}
+    )
 
 import numpy as np  # noqa: E402
 
@@ -31,8 +37,12 @@ def check_program(lib, seed, number):
     drawn = program.draw_program(rng, lib)
     checker = runner.Checker(lib, drawn).check()
     dumps = [runner.dump(lib, drawn, problem) for problem in checker.problems]
-    return {"labels": sorted(checker.labels), "steps": len(drawn.steps), "problems": dumps,
-            "symbolic_refusals": checker.symbolic_refusals}
+    return {
+        "labels": sorted(checker.labels),
+        "steps": len(drawn.steps),
+        "problems": dumps,
+        "symbolic_refusals": checker.symbolic_refusals,
+    }
 
 
 def check_group(group):
@@ -55,7 +65,7 @@ def protected(function):
         return {"problems": [traceback.format_exc(limit=-4)]}
 
 
-# ---- Workers: a crash of the library ends one of them, and is reported -----------------------------------------
+# ---- Workers: a crash of the library ends one of them, and is reported -----------------------
 
 
 def work(options, worker, after, pipe):
@@ -67,7 +77,11 @@ def work(options, worker, after, pipe):
             if place % options.jobs != worker or place <= after:
                 continue
             print(json.dumps({"begin": place, "name": name}), file=out, flush=True)
-            print(json.dumps({"end": place, "name": name, **protected(function)}), file=out, flush=True)
+            print(
+                json.dumps({"end": place, "name": name, **protected(function)}),
+                file=out,
+                flush=True,
+            )
 
 
 class Worker:
@@ -87,7 +101,8 @@ class Worker:
         self.lines = os.fdopen(read)
 
     def reports(self):
-        """Reports until all is done; a crash is a report too, and a new process goes on after it."""
+        """Reports until all is done; a crash is a report too, and a new process goes on after
+        it."""
         while True:
             for line in self.lines:
                 message = json.loads(line)
@@ -116,7 +131,7 @@ def all_reports(options):
                 yield report
 
 
-# ---- The report ----------------------------------------------------------------------------------------------
+# ---- The report ------------------------------------------------------------------------------
 
 
 class Tally:
@@ -142,18 +157,22 @@ class Tally:
         if self.failed > self.most_shown:
             return
         print(f"FAILED seed {seed}, {report['name']}: {len(report['problems'])} problem(s)")
-        for problem in report["problems"][:self.most_shown]:
+        for problem in report["problems"][: self.most_shown]:
             print("  " + problem.replace("\n", "\n  "))
         sys.stdout.flush()
 
     def coverage(self, wanted):
         """Prints how many programs used each thing; what none used is a failure."""
-        print(f"{self.programs} programs of {self.steps} steps, {self.cases} single cases; "
-              f"{self.symbolic} steps refused because a length was not known")
+        print(
+            f"{self.programs} programs of {self.steps} steps, {self.cases} single cases; "
+            f"{self.symbolic} steps refused because a length was not known"
+        )
         if self.programs < 100:
             return
-        print("programs that used each: " +
-              ", ".join(f"{label} {self.used.get(label, 0)}" for label in sorted(wanted)))
+        print(
+            "programs that used each: "
+            + ", ".join(f"{label} {self.used.get(label, 0)}" for label in sorted(wanted))
+        )
         missing = sorted(label for label in wanted if label not in self.used)
         if missing and self.programs >= 2000:
             self.failed += 1
@@ -167,8 +186,12 @@ def options_given():
     parser.add_argument("--seed", default=DEFAULT_SEED)
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
-    parser.add_argument("--show", type=int, default=12, help="how many failures are printed in full")
-    parser.add_argument("--programs-only", action="store_true", help="leave the exhaustive part out")
+    parser.add_argument(
+        "--show", type=int, default=12, help="how many failures are printed in full"
+    )
+    parser.add_argument(
+        "--programs-only", action="store_true", help="leave the exhaustive part out"
+    )
     return parser.parse_args()
 
 
@@ -176,7 +199,10 @@ def main():
     options = options_given()
     warnings.simplefilter("ignore")
     lib = arras_ctypes.Library(options.library)
-    print(f"Arras {lib.version().decode()} against NumPy {np.__version__}, seed {options.seed}", flush=True)
+    print(
+        f"Arras {lib.version().decode()} against NumPy {np.__version__}, seed {options.seed}",
+        flush=True,
+    )
     tally = Tally(options.show)
     for report in all_reports(options):
         tally.add(report, options.seed)

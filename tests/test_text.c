@@ -299,9 +299,13 @@ static void brief_text_is_cut(void)
     ar_graph_output_add(g, "whole", x);
     x = ar_data(g, ARRAS_U8, 1, (int64_t[]){ 9 }, NULL, cells, true);
     ar_graph_output_add(g, "cut", x);
+    cells[8] = 9;
+    x = ar_data(g, ARRAS_U8, 1, (int64_t[]){ 9 }, NULL, cells, true);
+    ar_graph_output_add(g, "another", x);
     text = printed(g, true);
     CHECK_HAS(text, "%0 = data u8[8] { 0, 1, 2, 3, 4, 5, 6, 7 }\n");
     CHECK_HAS(text, "%1 = data u8[9] { 0, 1, 2, 3, 4, 5, 6, 7, ... }\n");
+    CHECK_HAS(text, "%2 = data u8[9] { 0, 1, 2, 3, 4, 5, 6, 7, ... }\n");
     ar_graph_free(g);
     CHECK_EQ_INT(ar_read(&g, text, strlen(text), &err), ARRAS_ETEXT);
     CHECK_HAS(err.text, "line 3, column 43: ");
@@ -339,6 +343,29 @@ static void strided_data_is_printed_in_c_order(void)
     text = printed(g, false);
     CHECK_HAS(text, "data i16[3, 2] { 3, 6, 2, 5, 1, 4 }\n");
     CHECK_HAS(text, "data i16[1] { 1 }\n");
+    check_round_trip();
+    ar_free(text);
+    end();
+}
+
+/* Borrowed twice, and used twice: one when read back, so one in the text too. */
+static void equal_data_is_printed_once(void)
+{
+    const float here[2] = { 1, 2 }, there[2] = { 1, 2 };
+    char       *text;
+
+    begin();
+    for (int i = 0; i < 2; i++) {
+        arras_array x = ar_data(g, ARRAS_F32, 1, (int64_t[]){ 2 }, NULL, i ? there : here, false);
+
+        ar_graph_output_add(g, i ? "b" : "a", ar_map(AR_OP_sin, 1, &x));
+    }
+    text = printed(g, false);
+    CHECK_STR(text, "arras 1\n"
+                    "%0 = data f32[2] { 1, 2 }\n"
+                    "%1 = sin(%0) : f32[2]\n"
+                    "output a = %1\n"
+                    "output b = %1\n");
     check_round_trip();
     ar_free(text);
     end();
@@ -572,6 +599,7 @@ TEST_MAIN
     RUN(brief_text_is_cut);
     RUN(loose_texts_are_read);
     RUN(strided_data_is_printed_in_c_order);
+    RUN(equal_data_is_printed_once);
     RUN(every_type_keeps_its_bits);
     RUN(numbers_are_short);
     RUN(random_numbers_keep_their_bits);

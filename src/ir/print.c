@@ -1,6 +1,8 @@
 /* print.c -- a graph as text that can be read back: sizes, inputs, functions, nodes, outputs. */
 #include "ir/notation.h"
 
+#include <string.h>
+
 /* ---- Statements ----------------------------------------------------------------------------- */
 
 static bool has_type_of_its_own(arras_array x)
@@ -8,14 +10,10 @@ static bool has_type_of_its_own(arras_array x)
     return x->kind != AR_CONST && x->kind != AR_DATA && x->kind != AR_CALL;
 }
 
-static arras_status print_node_line(ar_printer *p, arras_array x, arras_error *err)
+static arras_status print_definition(ar_printer *p, arras_array x, arras_error *err)
 {
-    arras_status status;
+    arras_status status = ar_print_node(p, x, err);
 
-    ar_print_line_start(p);
-    ar_print_operand(p, x);
-    ar_text_add(p->out, " = ");
-    status = ar_print_node(p, x, err);
     if (has_type_of_its_own(x)) {
         ar_text_add(p->out, " : ");
         ar_print_type(p, x->type, x->rank, x->shape);
@@ -24,18 +22,80 @@ static arras_status print_node_line(ar_printer *p, arras_array x, arras_error *e
     return status;
 }
 
+/* Equal cells borrowed from two places are two nodes, but one when read back, and so is what is
+ * made of them: nodes that read the same share a number. */
+typedef struct {
+    size_t  start, length; /* of what stands right of '=' */
+    int64_t number;
+} definition;
+typedef struct {
+    ar_table table;
+    ar_arena arena;
+    int64_t  count;
+} definitions;
+typedef struct {
+    const char *text;
+    definition  made;
+} lookup;
+
+static bool reads_the_same(const void *item, const void *key)
+{
+    const definition *known = item, *made = &((const lookup *)key)->made;
+    const char       *text = ((const lookup *)key)->text;
+
+    return known->length == made->length &&
+           memcmp(text + known->start, text + made->start, made->length) == 0;
+}
+
+/* The number of what was printed from `start` on; its own if it is new.  Brief texts of different
+ * data may look the same: there every node is new. */
+static bool find_number(ar_printer *p, definitions *all, size_t start, int64_t *number)
+{
+    lookup      key = { p->out->data, { start, p->out->length - start, all->count } };
+    uint64_t    hash = ar_hash_bytes(0, key.text + start, key.made.length);
+    const void *found = ar_table_find(&all->table, hash, reads_the_same, &key);
+
+    if (!found || p->brief) {
+        found = ar_arena_copy(&all->arena, &key.made, 1, sizeof key.made);
+        if (!found || !ar_table_add(&all->table, hash, found))
+            return false;
+        all->count++;
+    }
+    *number = ((const definition *)found)->number;
+    return true;
+}
+
+static arras_status print_node_line(ar_printer *p, definitions *all, arras_array x,
+                                    arras_error *err)
+{
+    size_t       line = p->out->length, start;
+    int64_t      next = all->count;
+    arras_status status;
+
+    ar_print_line_start(p);
+    ar_text_printf(p->out, "%%%" PRId64 " = ", next);
+    start = p->out->length;
+    status = print_definition(p, x, err);
+    if (status != ARRAS_OK)
+        return status;
+    if (p->out->failed || !find_number(p, all, start, &p->numbers[x->id]))
+        return ar_fail_memory(err, p->out->length);
+    if (p->numbers[x->id] != next)
+        p->out->length = line; /* it is there already */
+    return ARRAS_OK;
+}
+
 static arras_status print_nodes(ar_printer *p, int64_t count, const arras_array *nodes,
                                 arras_error *err)
 {
+    definitions  all = { .count = 0 };
     arras_status status = ARRAS_OK;
-    int64_t      number = 0;
 
-    for (int64_t i = 0; i < count && status == ARRAS_OK; i++) {
-        if (nodes[i]->kind == AR_INPUT || nodes[i]->kind == AR_PARAM)
-            continue; /* they go by their names */
-        p->numbers[nodes[i]->id] = number++;
-        status = print_node_line(p, nodes[i], err);
-    }
+    for (int64_t i = 0; i < count && status == ARRAS_OK; i++)
+        if (nodes[i]->kind != AR_INPUT && nodes[i]->kind != AR_PARAM) /* they go by their names */
+            status = print_node_line(p, &all, nodes[i], err);
+    ar_table_free(&all.table);
+    ar_arena_free(&all.arena);
     return status;
 }
 

@@ -1,1 +1,2 @@
-"""against_numpy -- Arras compared with NumPy, operation by operation; driven by ../differential.py."""
+"""against_numpy -- Arras compared with NumPy, operation by operation; driven by
+../differential.py."""

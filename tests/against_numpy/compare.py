@@ -1,4 +1,6 @@
-"""compare.py -- what NumPy expects of one array, how closely, and where an array differs from it."""
+"""compare.py -- what NumPy expects of one array, how closely, and where an array differs from
+it."""
+
 import numpy as np
 
 
@@ -47,8 +49,10 @@ def difference(got, want):
     if not wrong.any():
         return None
     cell = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return (f"{int(wrong.sum())} of {wrong.size} cells differ, first at {cell}: "
-            f"{got[cell]!r}, NumPy's is {want.value[cell]!r}")
+    return (
+        f"{int(wrong.sum())} of {wrong.size} cells differ, first at {cell}: "
+        f"{got[cell]!r}, NumPy's is {want.value[cell]!r}"
+    )
 
 
 def same_bits(a, b):

@@ -1,5 +1,6 @@
-"""exhaustive.py -- every operation on every type and pair of types, with special values; every cast,
-promotion and reduction; untyped numbers on either side.  Nothing here is random."""
+"""exhaustive.py -- every operation on every type and pair of types, with special values; every
+cast, promotion and reduction; untyped numbers on either side.  Nothing here is random."""
+
 import itertools
 from ctypes import c_bool, c_char, c_double, c_int, c_int64, c_void_p
 
@@ -11,16 +12,65 @@ from . import compare, meaning
 from .steps_reduce import reduce
 from .values import DTYPES, special_values
 
-NUMBERS = [0, 1, -1, 2, 3, 7, 63, 64, 127, 128, 255, 256, -129, 65536, 2**31, 2**40, -2**63, 2**63 - 1,
-           0.0, -0.0, 1.5, -2.5, float("nan"), float("inf"), 1e300, 1 + 2j, complex(-0.0, 1)]
-BOUNDARIES = [127.0, 127.5, 128.0, -128.5, -129.0, 255.9, 256.0, -0.9, -1.0, 32767.5, 65535.5, 2.0**31,
-              2.0**31 - 0.5, 2.0**32, 2.0**63, 2.0**63 - 1024, 2.0**64, -2.0**63, -2.0**64, 1e300]
+NUMBERS = [
+    0,
+    1,
+    -1,
+    2,
+    3,
+    7,
+    63,
+    64,
+    127,
+    128,
+    255,
+    256,
+    -129,
+    65536,
+    2**31,
+    2**40,
+    -(2**63),
+    2**63 - 1,
+    0.0,
+    -0.0,
+    1.5,
+    -2.5,
+    float("nan"),
+    float("inf"),
+    1e300,
+    1 + 2j,
+    complex(-0.0, 1),
+]
+BOUNDARIES = [
+    127.0,
+    127.5,
+    128.0,
+    -128.5,
+    -129.0,
+    255.9,
+    256.0,
+    -0.9,
+    -1.0,
+    32767.5,
+    65535.5,
+    2.0**31,
+    2.0**31 - 0.5,
+    2.0**32,
+    2.0**63,
+    2.0**63 - 1024,
+    2.0**64,
+    -(2.0**63),
+    -(2.0**64),
+    1e300,
+]
 
 
 def some_values(dtype, most):
     """At most this many of the special values of a type, spread over all of them."""
     values = special_values(dtype)
-    return values if len(values) <= most else values[np.linspace(0, len(values) - 1, most).astype(int)]
+    return (
+        values if len(values) <= most else values[np.linspace(0, len(values) - 1, most).astype(int)]
+    )
 
 
 class Group:
@@ -36,8 +86,10 @@ class Group:
 
     def run(self):
         with self.lib.graph() as graph:
-            handles = [record(graph, *[leaf(graph, x) for x in operands])
-                       for _, record, _, operands in self.cases]
+            handles = [
+                record(graph, *[leaf(graph, x) for x in operands])
+                for _, record, _, operands in self.cases
+            ]
             for i, handle in enumerate(handles):
                 if graph.error(handle) is None:
                     graph.output(f"c{i}", handle)
@@ -57,10 +109,14 @@ class Group:
                 want = expected(*operands)
         except meaning.REFUSALS as refusal:
             if error is None:
-                self.problems.append(f"{what}: NumPy refuses it ({refusal}), Arras gives {got.dtype}")
+                self.problems.append(
+                    f"{what}: NumPy refuses it ({refusal}), Arras gives {got.dtype}"
+                )
             return
         if error is not None:
-            self.problems.append(f"{what}: Arras refuses it ({error}), NumPy gives {want.value.dtype}")
+            self.problems.append(
+                f"{what}: Arras refuses it ({error}), NumPy gives {want.value.dtype}"
+            )
             return
         difference = compare.difference(got, want)
         if difference:
@@ -101,15 +157,21 @@ def describe(xs):
 def operation_group(lib, op, title, operand_lists):
     group = Group(lib, f"{op}: {title}")
     for xs in operand_lists:
-        group.add(f"{op}({describe(xs)})", lambda g, *hs: g.op(op, *hs),
-                  lambda *operands: meaning.elementwise(op, operands), *xs)
+        group.add(
+            f"{op}({describe(xs)})",
+            lambda g, *hs: g.op(op, *hs),
+            lambda *operands: meaning.elementwise(op, operands),
+            *xs,
+        )
     return group
 
 
 def shaped(arrays):
     """Arrays along axes of their own, so that every value meets every other."""
     rank = len(arrays)
-    return [x.reshape([-1 if d == axis else 1 for d in range(rank)]) for axis, x in enumerate(arrays)]
+    return [
+        x.reshape([-1 if d == axis else 1 for d in range(rank)]) for axis, x in enumerate(arrays)
+    ]
 
 
 def typed_operands(arity):
@@ -146,11 +208,19 @@ def cast_group(lib):
         cells = special_values(source)
         if source.kind in "fc":
             cells = np.concatenate([cells, np.array(BOUNDARIES + [-x for x in BOUNDARIES], source)])
-        group.add(f"cast({name_of(source)} to {name_of(target)})", lambda g, x, t=target: g.cast(x, t),
-                  lambda x, t=target: meaning.cast(x, t), cells)
+        group.add(
+            f"cast({name_of(source)} to {name_of(target)})",
+            lambda g, x, t=target: g.cast(x, t),
+            lambda x, t=target: meaning.cast(x, t),
+            cells,
+        )
     for number, target in itertools.product(NUMBERS, DTYPES):
-        group.add(f"cast({number!r} to {name_of(target)})", lambda g, x, t=target: g.cast(x, t),
-                  lambda x, t=target: meaning.cast(x, t), number)
+        group.add(
+            f"cast({number!r} to {name_of(target)})",
+            lambda g, x, t=target: g.cast(x, t),
+            lambda x, t=target: meaning.cast(x, t),
+            number,
+        )
     return group
 
 
@@ -164,23 +234,42 @@ def promotion_problems(lib):
 def reduction_groups(lib):
     for name in lib.reductions:
         group = Group(lib, f"{name}: all types")
-        for dtype, axes, keepdims in itertools.product(DTYPES, (None, [0], [1], [], [-1, 0]), (False, True)):
+        for dtype, axes, keepdims in itertools.product(
+            DTYPES, (None, [0], [1], [], [-1, 0]), (False, True)
+        ):
             cells = some_values(dtype, 12)
-            for x in (cells.reshape(2, -1) if len(cells) % 2 == 0 else cells.reshape(1, -1),
-                      np.empty((0, 2), dtype), np.empty((2, 0), dtype), np.empty((0, 0), dtype)):
-                group.add(f"{name}({dtype}{list(x.shape)}, axes={axes}, keepdims={keepdims})",
-                          lambda g, h, a=axes, k=keepdims: g.reduce(name, h, a, k),
-                          lambda y, a=axes, k=keepdims: reduce(name, y, a, k), x)
+            for x in (
+                cells.reshape(2, -1) if len(cells) % 2 == 0 else cells.reshape(1, -1),
+                np.empty((0, 2), dtype),
+                np.empty((2, 0), dtype),
+                np.empty((0, 0), dtype),
+            ):
+                group.add(
+                    f"{name}({dtype}{list(x.shape)}, axes={axes}, keepdims={keepdims})",
+                    lambda g, h, a=axes, k=keepdims: g.reduce(name, h, a, k),
+                    lambda y, a=axes, k=keepdims: reduce(name, y, a, k),
+                    x,
+                )
         yield group
 
 
-NOTHING_TO_GIVE = {"op_get", "array_graph", "output_array", "find_input", "results_at", "results_find"}
+NOTHING_TO_GIVE = {
+    "op_get",
+    "array_graph",
+    "output_array",
+    "find_input",
+    "results_at",
+    "results_find",
+}
 
 
 def builders(lib):
     """Names and arguments of all functions that record something."""
-    yield from ((name, arguments) for name, (result, arguments) in SIGNATURES.items()
-                if result is c_void_p and name not in NOTHING_TO_GIVE)
+    yield from (
+        (name, arguments)
+        for name, (result, arguments) in SIGNATURES.items()
+        if result is c_void_p and name not in NOTHING_TO_GIVE
+    )
     yield from ((name, [c_void_p] * arity) for name, arity in lib.arity.items())
     yield from ((name, [c_void_p, c_int, c_void_p, c_bool]) for name in lib.reductions)
 

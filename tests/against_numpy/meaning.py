@@ -1,9 +1,12 @@
 """meaning.py -- what every operation of ops.def means, computed by NumPy with NumPy 2's rules.
 
 Untyped numbers are Python's own.  A meaning takes NumPy arrays and such numbers, and gives what is
-Expected or raises one of REFUSALS.  Operations are looked up in NumPy under their own name; those that
-have another name there, or none, or that NumPy 1.24 still did otherwise, are in the table MEANINGS.
-docs/semantics.md lists the differences from NumPy that are meant; each is marked DIFFERENCE here."""
+Expected or raises one of REFUSALS.  Operations are looked up in NumPy under their own name; those
+that have another name there, or none, or that NumPy 1.24 still did otherwise, are in the table
+MEANINGS.  docs/semantics.md lists the differences from NumPy that are meant; each is marked
+DIFFERENCE here.
+"""
+
 import functools
 import math
 import operator
@@ -15,8 +18,12 @@ from .compare import Expected
 
 REFUSALS = (TypeError, ValueError, IndexError, OverflowError)
 
-WIDER = {np.dtype("f4"): np.dtype("f8"), np.dtype("f8"): np.dtype(np.longdouble),
-         np.dtype("c8"): np.dtype("c16"), np.dtype("c16"): np.dtype(np.clongdouble)}
+WIDER = {
+    np.dtype("f4"): np.dtype("f8"),
+    np.dtype("f8"): np.dtype(np.longdouble),
+    np.dtype("c8"): np.dtype("c16"),
+    np.dtype("c16"): np.dtype(np.clongdouble),
+}
 
 
 class Inexact(Exception):
@@ -27,7 +34,7 @@ class NoCounterpart(Exception):
     """An operation these tests know nothing of: a mistake in the tests, not in the library."""
 
 
-# ---- Types -----------------------------------------------------------------------------------------
+# ---- Types -----------------------------------------------------------------------------------
 
 
 def is_weak(x):
@@ -47,7 +54,9 @@ def sample(x):
 @functools.lru_cache(maxsize=None)
 def dtype_from_samples(function, *kinds):
     with np.errstate(all="ignore"):
-        dtype = function(*[np.empty(0, k) if isinstance(k, np.dtype) else k for _, k in kinds]).dtype
+        dtype = function(
+            *[np.empty(0, k) if isinstance(k, np.dtype) else k for _, k in kinds]
+        ).dtype
     # DIFFERENCE: there is no f16; where NumPy gives it to small integers, Arras gives f32.
     return np.dtype("f4") if dtype == "f2" else dtype
 
@@ -80,15 +89,17 @@ def is_whole(dtype):
     return dtype.kind in "biu"
 
 
-# ---- How close ----------------------------------------------------------------------------------------
+# ---- How close -------------------------------------------------------------------------------
 
 
 def ulps(count, dtype, magnitude):
     """`count` units in the last place of numbers of this magnitude."""
     info = np.finfo(dtype)
     with np.errstate(all="ignore"):
-        size = np.maximum(np.abs(magnitude).astype(np.longdouble) * info.eps,
-                          np.longdouble(info.smallest_subnormal))
+        size = np.maximum(
+            np.abs(magnitude).astype(np.longdouble) * info.eps,
+            np.longdouble(info.smallest_subnormal),
+        )
         return np.where(np.isfinite(size), count * size, 0)
 
 
@@ -113,7 +124,8 @@ def size_of(numbers):
 
 
 def near(function, count=3, condition=None):
-    """NumPy's value in a wider type, rounded; the C library is allowed some units in the last place."""
+    """NumPy's value in a wider type, rounded; the C library is allowed some units in the last
+    place."""
 
     def meaning(*xs):
         dtype = result_dtype(function, xs)
@@ -132,8 +144,9 @@ def near(function, count=3, condition=None):
 
 
 def near_complex(function, xs, wide_xs, wide, count, condition):
-    """Where NumPy's own formulas overflow, its own value stands.  `condition` says how much rounding
-    inside the operation is magnified; where nothing is left of a number, anything may be there."""
+    """Where NumPy's own formulas overflow, its own value stands.  `condition` says how much
+    rounding inside the operation is magnified; where nothing is left of a number, anything may be
+    there."""
     dtype, magnified = xs[0].dtype, 1 if condition is None else condition(*wide_xs)
     narrow = np.asarray(function(*xs))
     value = np.where(np.isfinite(wide) & ~np.isfinite(narrow), narrow, wide).astype(dtype)
@@ -151,14 +164,20 @@ def plain_unless_complex(function, scale):
         if dtype.kind == "c":
             x, y = as_dtype(x, dtype), as_dtype(y, dtype)
             expected.slack = ulps(4, dtype, scale(x.astype(WIDER[dtype]), y.astype(WIDER[dtype])))
-            expected.free = np.any([np.isfinite(a) & np.isfinite(b) & ~np.isfinite(a * b)
-                                    for a in (x.real, x.imag) for b in (y.real, y.imag)], axis=0)
+            expected.free = np.any(
+                [
+                    np.isfinite(a) & np.isfinite(b) & ~np.isfinite(a * b)
+                    for a in (x.real, x.imag)
+                    for b in (y.real, y.imag)
+                ],
+                axis=0,
+            )
         return expected
 
     return meaning
 
 
-# ---- Operations that need more than a name ----------------------------------------------------------------
+# ---- Operations that need more than a name ---------------------------------------------------
 
 
 def comparison(function, exactly):
@@ -166,7 +185,9 @@ def comparison(function, exactly):
 
     def meaning(x, y):
         if all(typed(v).dtype.kind in "iu" for v in (x, y)):
-            return Expected(np.asarray(exactly(typed(x).astype(object), typed(y).astype(object)), bool))
+            return Expected(
+                np.asarray(exactly(typed(x).astype(object), typed(y).astype(object)), bool)
+            )
         return Expected(function(x, y))
 
     return meaning
@@ -207,15 +228,19 @@ def magnitude(x):
 
 
 def sign(x):
-    """NumPy 2's: a complex number divided by its distance from 0; along the axis of an infinite part."""
+    """NumPy 2's: a complex number divided by its distance from 0; along the axis of an infinite
+    part."""
     if typed(x).dtype.kind != "c":
         return Expected(np.sign(x))
     x = typed(x)
     size, endless = np.abs(x), np.isinf(x.real) | np.isinf(x.imag)
-    value = np.where(size == 0, 0, x / np.where(size == 0, 1, size))
+    parts = [part / np.where(size == 0, 1, size) for part in (x.real, x.imag)]
+    value = parts[0] + 1j * np.where(np.isfinite(parts[1]), parts[1], 0)
     along = np.where(np.isinf(x.real), np.sign(x.real), 1j * np.sign(x.imag))
     nowhere = np.isnan(size) | (np.isinf(x.real) & np.isinf(x.imag))
-    value = np.where(nowhere, complex(np.nan, np.nan), np.where(endless, along, value)).astype(x.dtype)
+    value = np.where(nowhere, complex(np.nan, np.nan), np.where(endless, along, value)).astype(
+        x.dtype
+    )
     free = np.isfinite(x) & np.isinf(size)
     return Expected(value, slack=ulps(3, x.dtype, np.ones(x.shape)), zero_signs=False, free=free)
 
@@ -235,7 +260,8 @@ def rounding(function):
 
 
 def where(c, x, y):
-    """DIFFERENCE: an untyped integer that does not fit is refused; NumPy's where wraps it around."""
+    """DIFFERENCE: an untyped integer that does not fit is refused; NumPy's where wraps it
+    around."""
     dtype = promoted(x, y)
     return Expected(np.where(typed(c).astype(bool), as_dtype(x, dtype), as_dtype(y, dtype)))
 
@@ -245,7 +271,9 @@ def round_fraction(value, dtype):
     guess = dtype.type(float(value))
     if dtype == "f8" or not np.isfinite(guess):
         return guess
-    around = [np.nextafter(guess, dtype.type(side), dtype=dtype) for side in (-np.inf, np.inf)] + [guess]
+    around = [np.nextafter(guess, dtype.type(side), dtype=dtype) for side in (-np.inf, np.inf)] + [
+        guess
+    ]
     around = [g for g in around if np.isfinite(g)]
     bits = [int(g.view(f"u{dtype.itemsize}")) for g in around]
     best = min(zip(around, bits), key=lambda gb: (abs(Fraction(float(gb[0])) - value), gb[1] % 2))
@@ -254,8 +282,11 @@ def round_fraction(value, dtype):
 
 def fma_cell(x, y, z, dtype):
     if not (np.isfinite(x) and np.isfinite(y) and np.isfinite(z)):
-        return dtype.type(float(x) * float(y) + float(z)) if np.isfinite(z) or not \
-            (np.isfinite(x) and np.isfinite(y)) else z
+        return (
+            dtype.type(float(x) * float(y) + float(z))
+            if np.isfinite(z) or not (np.isfinite(x) and np.isfinite(y))
+            else z
+        )
     exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
     if exact != 0:
         try:
@@ -288,7 +319,11 @@ def poles_as_c(function):
         try:
             return function(x)
         except OverflowError:
-            return math.inf if function is math.lgamma or x > 0 or math.floor(x) % 2 == 0 else -math.inf
+            return (
+                math.inf
+                if function is math.lgamma or x > 0 or math.floor(x) % 2 == 0
+                else -math.inf
+            )
         except ValueError:
             if function is math.lgamma:
                 return math.inf
@@ -303,7 +338,9 @@ def from_math(function, count, floor=0.0):
     def meaning(x):
         dtype = result_dtype(np.cbrt, (x,))
         cells = as_dtype(x, dtype)
-        values = np.array([poles_as_c(function)(float(v)) for v in cells.ravel()], "f8").reshape(cells.shape)
+        values = np.array([poles_as_c(function)(float(v)) for v in cells.ravel()], "f8").reshape(
+            cells.shape
+        )
         slack = ulps(count, dtype, np.maximum(np.abs(values), floor))
         return Expected(values.astype(dtype), slack=slack)
 
@@ -365,11 +402,25 @@ MEANINGS = {
     "imag": lambda x: Expected(np.imag(typed(x))),
     "conj": plain(np.conjugate),
 }
-for _name, _python in (("equal", operator.eq), ("not_equal", operator.ne), ("less", operator.lt),
-                       ("less_equal", operator.le), ("greater", operator.gt), ("greater_equal", operator.ge)):
+for _name, _python in (
+    ("equal", operator.eq),
+    ("not_equal", operator.ne),
+    ("less", operator.lt),
+    ("less_equal", operator.le),
+    ("greater", operator.gt),
+    ("greater_equal", operator.ge),
+):
     MEANINGS[_name] = comparison(getattr(np, _name), np.frompyfunc(_python, 2, 1))
-for _name in ("logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf", "isfinite",
-              "signbit"):
+for _name in (
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "logical_not",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "signbit",
+):
     MEANINGS[_name] = plain(getattr(np, _name))
 
 
@@ -379,8 +430,10 @@ def meaning_of(op):
         return MEANINGS[op]
     function = getattr(np, op, None)
     if function is None:
-        raise NoCounterpart(f"no NumPy counterpart is known for the operation '{op}': "
-                            "add one to MEANINGS in tests/against_numpy/meaning.py")
+        raise NoCounterpart(
+            f"no NumPy counterpart is known for the operation '{op}': "
+            "add one to MEANINGS in tests/against_numpy/meaning.py"
+        )
     return near(function)
 
 
@@ -389,7 +442,7 @@ def elementwise(op, xs):
         return meaning_of(op)(*xs)
 
 
-# ---- Casts ------------------------------------------------------------------------------------------------
+# ---- Casts -----------------------------------------------------------------------------------
 
 
 def cast(x, dtype):
@@ -400,7 +453,9 @@ def cast(x, dtype):
     if x.dtype.kind != "f" or dtype.kind not in "iu":
         return Expected(x.astype(dtype))
     info = np.iinfo(dtype)
-    low, high = x <= info.min, x >= float(info.max)  # float(max) rounds up: still out of range or max
+    low, high = x <= info.min, x >= float(
+        info.max
+    )  # float(max) rounds up: still out of range or max
     result = np.where(low | high | np.isnan(x), 0, x).astype(dtype)
     result[low], result[high] = info.min, info.max
     return Expected(result)

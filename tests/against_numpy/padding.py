@@ -1,11 +1,24 @@
-"""padding.py -- what lies outside an array: NumPy's modes of padding and the edge rules of neighbours."""
+"""padding.py -- what lies outside an array: NumPy's modes of padding and the edge rules of
+neighbours."""
+
 import numpy as np
 
 from . import meaning
 from .compare import Expected
 
-MODES = ["constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
-         "symmetric", "wrap", "empty"]
+MODES = [
+    "constant",
+    "edge",
+    "linear_ramp",
+    "maximum",
+    "mean",
+    "median",
+    "minimum",
+    "reflect",
+    "symmetric",
+    "wrap",
+    "empty",
+]
 
 
 def nearest(i, n):
@@ -30,9 +43,20 @@ def fold_without_edge(i, n):
     return np.where(i < n, i, 2 * (n - 1) - i)
 
 
-# The names of scipy.ndimage; NumPy calls "reflect" what is "mirror" there, and "symmetric" what is "reflect".
-EDGE_MAPS = {"nearest": nearest, "wrap": wrap, "reflect": fold_with_edge, "mirror": fold_without_edge}
-PAD_MAPS = {"edge": nearest, "wrap": wrap, "symmetric": fold_with_edge, "reflect": fold_without_edge}
+# The names of scipy.ndimage; NumPy calls "reflect" what is "mirror" there, and "symmetric" what is
+# "reflect".
+EDGE_MAPS = {
+    "nearest": nearest,
+    "wrap": wrap,
+    "reflect": fold_with_edge,
+    "mirror": fold_without_edge,
+}
+PAD_MAPS = {
+    "edge": nearest,
+    "wrap": wrap,
+    "symmetric": fold_with_edge,
+    "reflect": fold_without_edge,
+}
 
 
 def pad_by_map(x, widths, rule):
@@ -96,5 +120,9 @@ def near(value, x, fill):
         largest = np.max(np.abs(np.where(np.isfinite(cells), cells, 0)))
     slack = meaning.ulps(8, value.dtype, np.full(value.shape, largest))
     # Which parts of a complex statistic are nan is left to the order of its sums.
-    return Expected(value, slack=slack, zero_signs=False,
-                    free=np.isnan(value) if value.dtype.kind == "c" else None)
+    return Expected(
+        value,
+        slack=slack,
+        zero_signs=False,
+        free=np.isnan(value) if value.dtype.kind == "c" else None,
+    )

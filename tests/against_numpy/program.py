@@ -1,8 +1,9 @@
 """program.py -- a random program: steps, each an operation on earlier ones, and how they are drawn.
 
-A Kind knows three things about one builder of the library: how to draw arguments for it, how to record
-it, and what it means in NumPy.  While a program is drawn every step is computed by NumPy too, so that
-later steps know the shapes and types they work on."""
+A Kind knows three things about one builder of the library: how to draw arguments for it, how to
+record it, and what it means in NumPy.  While a program is drawn every step is computed by NumPy
+too, so that later steps know the shapes and types they work on."""
+
 import numpy as np
 
 from . import values
@@ -85,6 +86,7 @@ class Leaf(Kind):
 
     def meaning(self, xs, args):
         from .compare import Expected
+
         return Expected(np.asarray(args["value"]))
 
     def gives_weak(self, xs, args):
@@ -106,7 +108,11 @@ class Maker:
     def __init__(self, rng, lib, symbolic=False, bare=False):
         self.rng, self.lib, self.bare = rng, lib, bare
         self.steps, self.functions = [], 0
-        lengths = rng.sample([0, 1, 2, 3, 4, 5, 6], 3) if rng.random() < 0.3 else rng.sample([2, 3, 4, 5], 3)
+        lengths = (
+            rng.sample([0, 1, 2, 3, 4, 5, 6], 3)
+            if rng.random() < 0.3
+            else rng.sample([2, 3, 4, 5], 3)
+        )
         self.sizes = dict(zip("nmk", lengths)) if symbolic else {}
         self.symbolic = symbolic  # whether some lengths are not known when the program is recorded
 
@@ -189,8 +195,10 @@ class Maker:
         rng = self.rng
         if rng.random() < 0.03:
             return values.draw_shape(rng)
-        shape = [rng.choice([1, n, n, n]) if n != 1 else rng.choice([1, 1, 1, 2, 3, 0]) for n in shape]
-        shape = shape[rng.randint(0, len(shape)):] if rng.random() < 0.3 else shape
+        shape = [
+            rng.choice([1, n, n, n]) if n != 1 else rng.choice([1, 1, 1, 2, 3, 0]) for n in shape
+        ]
+        shape = shape[rng.randint(0, len(shape)) :] if rng.random() < 0.3 else shape
         return tuple(shape if np.prod(shape, dtype=float) <= 120 else [1] * len(shape))
 
     def partner(self, i, kinds="?iufc"):
@@ -211,14 +219,16 @@ class Maker:
 
     def axis(self, rank):
         if self.wrong() or rank == 0:
-            return self.rng.choice([rank, -rank - 1, rank + 3, 99, -2**31])
+            return self.rng.choice([rank, -rank - 1, rank + 3, 99, -1000])
         return self.rng.randrange(-rank, rank)
 
     def axes(self, rank, some=False):
         """Distinct axes, at times negative, at times one too many or one twice."""
         rng = self.rng
         count = rng.randint(1 if some and rank else 0, rank)
-        axes = [axis - rank if rng.random() < 0.3 else axis for axis in rng.sample(range(rank), count)]
+        axes = [
+            axis - rank if rng.random() < 0.3 else axis for axis in rng.sample(range(rank), count)
+        ]
         if self.wrong():
             axes.append(rng.choice([rank, -rank - 1] + axes))
         return axes

@@ -1,4 +1,6 @@
-"""runner.py -- one program: recorded, evaluated, compared step by step, printed, read and run again."""
+"""runner.py -- one program: recorded, evaluated, compared step by step, printed, read and run
+again."""
+
 import numpy as np
 
 from arras_ctypes import ArrasError
@@ -62,22 +64,31 @@ class Run:
 
     def accepted(self):
         """Steps that both sides take."""
-        return [i for i, step in enumerate(self.steps)
-                if self.handles[i] is not None and step.refusal is None]
+        return [
+            i
+            for i, step in enumerate(self.steps)
+            if self.handles[i] is not None and step.refusal is None
+        ]
 
     def symbolic(self, i):
-        """Whether a step, or one before it, has to do with lengths that are not known when it is recorded:
-        what NumPy clips or squeezes by the length may then have another shape, or be refused."""
+        """Whether a step, or one before it, has to do with lengths that are not known when it is
+        recorded: what NumPy clips or squeezes by the length may then have another shape, or be
+        refused."""
         if i not in self.known:
             step = self.steps[i]
             unknown = self.handles[i] is not None and None in self.graph.shape(self.handles[i])
-            self.known[i] = unknown or has_size(step.args) or any(self.symbolic(k) for k in step.operands)
+            self.known[i] = (
+                unknown or has_size(step.args) or any(self.symbolic(k) for k in step.operands)
+            )
         return self.known[i]
 
     def inputs(self, bind_sizes):
         """NumPy arrays by name."""
-        inputs = {step.args["name"]: step.args["value"] for step in self.steps
-                  if step.args.get("how") == "input"}
+        inputs = {
+            step.args["name"]: step.args["value"]
+            for step in self.steps
+            if step.args.get("how") == "input"
+        }
         if bind_sizes:
             named = {name for step in self.steps for name in names_of_sizes(step.args)}
             inputs.update({name: np.array(self.program.sizes[name]) for name in sorted(named)})
@@ -90,7 +101,11 @@ class Run:
 def names_of_sizes(value):
     if isinstance(value, Size):
         return set(value.terms)
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else []
+    parts = (
+        value.values()
+        if isinstance(value, dict)
+        else value if isinstance(value, (list, tuple)) else []
+    )
     return set().union(*[names_of_sizes(part) for part in parts])
 
 
@@ -188,7 +203,9 @@ class Checker:
                         self.problem(i, f"Arras fails when run: {one.status} {one.text}")
                     self.symbolic_refusals += 1
         if not failed:
-            self.problem(None, f"the program fails, but no step of it alone: {error.status} {error.text}")
+            self.problem(
+                None, f"the program fails, but no step of it alone: {error.status} {error.text}"
+            )
         return results
 
     def compare_all(self, run, results):
@@ -220,7 +237,9 @@ class Checker:
         if run.graph.dtype(handle) != got.dtype:
             return f"recorded as {run.graph.dtype(handle)}, evaluated as {got.dtype}"
         shape = run.graph.shape(handle)
-        if len(shape) != got.ndim or any(n is not None and n != m for n, m in zip(shape, got.shape)):
+        if len(shape) != got.ndim or any(
+            n is not None and n != m for n, m in zip(shape, got.shape)
+        ):
             return f"recorded with shape {shape}, evaluated with {got.shape}"
         return None
 
@@ -232,14 +251,19 @@ class Checker:
         for i in run.outputs:
             step = self.steps[i]
             if "how" not in step.args:
-                again = step.kind.record(run.graph, [run.handles[k] for k in step.operands], step.args)
+                again = step.kind.record(
+                    run.graph, [run.handles[k] for k in step.operands], step.args
+                )
                 if again != run.handles[i]:
                     self.problem(i, "recorded again it is another node")
         if self.lib.graph_nodes(run.graph.pointer) != nodes:
             self.problem(None, "recording the same steps again adds nodes")
         with Run(self.lib, self.program) as other:
             if other.graph.text() != run.graph.text():
-                self.problem(None, "recorded in another graph the text is not the same:\n" + other.graph.text())
+                self.problem(
+                    None,
+                    "recorded in another graph the text is not the same:\n" + other.graph.text(),
+                )
 
     def bind_wrongly(self, run):
         """A missing, unknown or unfit input is an error of one line."""
@@ -296,16 +320,20 @@ class Checker:
 
     def same_arrays(self, run, graph):
         for place, i in enumerate(run.outputs):
-            if not self.lib.array_equal(run.handles[i], self.lib.output_array(graph.pointer, place)):
+            if not self.lib.array_equal(
+                run.handles[i], self.lib.output_array(graph.pointer, place)
+            ):
                 self.problem(i, "after reading the text it is not equal to what was printed")
 
     def same_results(self, results, again):
         for name, value in results.items():
             if not compare.same_bits(value, again[name]):
-                self.problem(int(name[1:]), f"after reading the text: {again[name]!r}, before: {value!r}")
+                self.problem(
+                    int(name[1:]), f"after reading the text: {again[name]!r}, before: {value!r}"
+                )
 
 
-# ---- Reports -------------------------------------------------------------------------------------------------
+# ---- Reports ---------------------------------------------------------------------------------
 
 
 def dump(lib, program, problem, limit=3000):

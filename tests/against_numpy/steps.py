@@ -1,4 +1,5 @@
 """steps.py -- every kind of step there is; importing it fills program.KINDS."""
+
 from . import steps_call  # noqa: F401
 from . import steps_create  # noqa: F401
 from . import steps_elementwise  # noqa: F401

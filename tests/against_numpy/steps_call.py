@@ -1,7 +1,8 @@
 """steps_call.py -- functions: a body drawn once, recorded as a function and also in place.
 
-Every call must give the bits of the same steps recorded without a function; those steps are compared
-with NumPy like any others."""
+Every call must give the bits of the same steps recorded without a function; those steps are
+compared with NumPy like any others."""
+
 import numpy as np
 
 from . import meaning, values
@@ -9,7 +10,17 @@ from .compare import Expected
 from .program import KINDS, Kind, Maker, draw_step, register
 
 # What keeps symbolic lengths provable.
-SYMBOLIC_KINDS = ("Elementwise", "Cast", "Clip", "Reduce", "Flip", "Permute", "Roll", "Statistic", "Squeeze")
+SYMBOLIC_KINDS = (
+    "Elementwise",
+    "Cast",
+    "Clip",
+    "Reduce",
+    "Flip",
+    "Permute",
+    "Roll",
+    "Statistic",
+    "Squeeze",
+)
 
 
 class Param(Kind):
@@ -23,7 +34,8 @@ class Param(Kind):
 
 
 class BodyMaker(Maker):
-    """In a symbolic body operands are parameters and numbers: an array of given shape fits no symbol."""
+    """In a symbolic body operands are parameters and numbers: an array of given shape fits no
+    symbol."""
 
     def partner(self, i, kinds="?iufc"):
         if not self.sizes:
@@ -53,9 +65,10 @@ def draw_body(maker, arguments):
 
 
 def inline(maker, body, arguments):
-    """Adds the body's steps to the program itself; gives where each of them went, None if refused."""
+    """Adds the body's steps to the program itself; gives where each of them went, None if
+    refused."""
     places = list(arguments)
-    for step in body.steps[len(arguments):]:
+    for step in body.steps[len(arguments) :]:
         operands = [places[i] for i in step.operands]
         if step.refusal is not None or None in operands:
             places.append(None)
@@ -77,11 +90,19 @@ class Call(Kind):
         if None in arguments:
             return None
         body = draw_body(maker, arguments)
-        fine = [i for i, step in enumerate(body.steps) if step.refusal is None and not meaning.is_weak(step.value)]
+        fine = [
+            i
+            for i, step in enumerate(body.steps)
+            if step.refusal is None and not meaning.is_weak(step.value)
+        ]
         results = rng.sample(fine, rng.randint(1, min(3, len(fine))))
         maker.functions += 1
-        args = {"name": f"f{maker.functions}", "body": body, "results": results,
-                "which": rng.randrange(len(results))}
+        args = {
+            "name": f"f{maker.functions}",
+            "body": body,
+            "results": results,
+            "which": rng.randrange(len(results)),
+        }
         again = self.other_arguments(maker, arguments) if rng.random() < 0.4 else None
         if again:
             self.add_call(maker, again, args)
@@ -90,7 +111,9 @@ class Call(Kind):
     def other_arguments(self, maker, arguments):
         """New arrays of the same types and shapes: the function is called once more."""
         rng = maker.rng
-        return [maker.leaf(values.draw_array(rng, maker.dtype(i), maker.shape(i))) for i in arguments]
+        return [
+            maker.leaf(values.draw_array(rng, maker.dtype(i), maker.shape(i))) for i in arguments
+        ]
 
     def operands(self, maker, arguments, args):
         """The arguments, and last the step whose bits are expected."""
@@ -112,9 +135,16 @@ class Call(Kind):
         handles = []
         for step in args["body"].steps:
             refused = step.refusal is not None or any(handles[i] is None for i in step.operands)
-            handles.append(None if refused else
-                           step.kind.record(graph, [handles[i] for i in step.operands], step.args))
-        params = [handle for handle, step in zip(handles, args["body"].steps) if isinstance(step.kind, Param)]
+            handles.append(
+                None
+                if refused
+                else step.kind.record(graph, [handles[i] for i in step.operands], step.args)
+            )
+        params = [
+            handle
+            for handle, step in zip(handles, args["body"].steps)
+            if isinstance(step.kind, Param)
+        ]
         results = {f"r{k}": handles[i] for k, i in enumerate(args["results"])}
         return graph.function(args["name"], params, results)
 

@@ -1,4 +1,5 @@
 """steps_create.py -- arrays from nothing: filled, counted, spaced, their own indices."""
+
 import numpy as np
 
 from . import meaning, values
@@ -23,7 +24,9 @@ class Filled(Kind):
         return graph.filled(args["builder"], args["dtype"], args["shape"])
 
     def meaning(self, xs, args):
-        return Expected(getattr(np, args["builder"])([int(n) for n in args["shape"]], args["dtype"]))
+        return Expected(
+            getattr(np, args["builder"])([int(n) for n in args["shape"]], args["dtype"])
+        )
 
     def labels(self, args):
         return [args["builder"]]
@@ -51,14 +54,20 @@ class Eye(Kind):
     def draw(self, maker):
         rng = maker.rng
         rows, columns = [maker.length(rng.choice([0, 1, 2, 3, 4])) for _ in range(2)]
-        return [], {"rows": rows, "columns": columns, "diagonal": rng.choice([0, 0, 1, -1, 2, -9, 2**40]),
-                    "dtype": values.draw_dtype(rng)}
+        return [], {
+            "rows": rows,
+            "columns": columns,
+            "diagonal": rng.choice([0, 0, 1, -1, 2, -9, 2**40]),
+            "dtype": values.draw_dtype(rng),
+        }
 
     def record(self, graph, xs, args):
         return graph.eye(args["dtype"], args["rows"], args["columns"], args["diagonal"])
 
     def meaning(self, xs, args):
-        return Expected(np.eye(int(args["rows"]), int(args["columns"]), args["diagonal"], args["dtype"]))
+        return Expected(
+            np.eye(int(args["rows"]), int(args["columns"]), args["diagonal"], args["dtype"])
+        )
 
 
 @register
@@ -85,7 +94,9 @@ class Arange(Kind):
         if value.dtype != "f8":
             return Expected(value)
         largest = max(abs(args["start"]), abs(args["stop"]))
-        return Expected(value, slack=meaning.ulps(4, "f8", np.full(value.shape, largest)), zero_signs=False)
+        return Expected(
+            value, slack=meaning.ulps(4, "f8", np.full(value.shape, largest)), zero_signs=False
+        )
 
     def labels(self, args):
         return ["arange_real" if isinstance(args["start"], float) else "arange"]
@@ -98,9 +109,12 @@ class Arange(Kind):
 class Linspace(Kind):
     def draw(self, maker):
         rng = maker.rng
-        return [], {"start": values.draw_real(rng), "stop": values.draw_real(rng),
-                    "count": -1 if maker.wrong() else rng.choice([0, 1, 2, 3, 5, 10]),
-                    "endpoint": rng.random() < 0.5}
+        return [], {
+            "start": values.draw_real(rng),
+            "stop": values.draw_real(rng),
+            "count": -1 if maker.wrong() else rng.choice([0, 1, 2, 3, 5, 10]),
+            "endpoint": rng.random() < 0.5,
+        }
 
     def record(self, graph, xs, args):
         return graph.lib.linspace(graph.pointer, *args.values())
@@ -108,7 +122,9 @@ class Linspace(Kind):
     def meaning(self, xs, args):
         value = np.linspace(*args.values())
         largest = max(abs(args["start"]), abs(args["stop"]))
-        return Expected(value, slack=meaning.ulps(4, "f8", np.full(value.shape, largest)), zero_signs=False)
+        return Expected(
+            value, slack=meaning.ulps(4, "f8", np.full(value.shape, largest)), zero_signs=False
+        )
 
 
 @register
@@ -149,7 +165,9 @@ class WrongName(Kind):
 
     def draw(self, maker):
         taken = [step.args["name"] for step in maker.steps if step.args.get("how") == "input"]
-        return [], {"name": maker.rng.choice(["", "1st", "a b", ".x", "a\n"] + taken + sorted(maker.sizes))}
+        return [], {
+            "name": maker.rng.choice(["", "1st", "a b", ".x", "a\n"] + taken + sorted(maker.sizes))
+        }
 
     def record(self, graph, xs, args):
         return graph.placeholder(args["name"], "f8", [])

@@ -1,4 +1,5 @@
 """steps_elementwise.py -- cell by cell: every operation of the table, cast, clip."""
+
 import numpy as np
 
 from . import meaning, values
@@ -18,6 +19,8 @@ class Elementwise(Kind):
         while len(operands) < maker.lib.arity[op]:
             operands.append(maker.partner(operands[0]))
         maker.rng.shuffle(operands)
+        if op == "where" and maker.rng.random() < 0.2:
+            operands[1:] = [maker.number(), maker.number()]
         return operands, {"op": op, "by_number": maker.rng.random() < 0.3}
 
     def record(self, graph, xs, args):
@@ -28,9 +31,9 @@ class Elementwise(Kind):
 
     def gives_weak(self, xs, args):
         """Untyped numbers alone give an untyped number, but for what is true or false."""
-        deciding = xs[1:] if args["op"] == "where" else xs
-        return all(meaning.is_weak(x) for x in xs) and all(meaning.is_weak(x) for x in deciding) and \
-            meaning.elementwise(args["op"], xs).value.dtype != bool
+        if not all(meaning.is_weak(x) for x in xs):
+            return False
+        return meaning.elementwise(args["op"], xs).value.dtype != bool
 
     def labels(self, args):
         return ["op " + args["op"]]

@@ -1,4 +1,6 @@
-"""steps_index.py -- what stands between brackets: numbers, slices, new axes, an ellipsis, index arrays."""
+"""steps_index.py -- what stands between brackets: numbers, slices, new axes, an ellipsis, index
+arrays."""
+
 import numpy as np
 
 from .compare import Expected
@@ -11,7 +13,7 @@ def draw_slice(maker, n):
     def bound():
         return None if rng.random() < 0.35 else rng.randint(-n - 2, n + 2)
 
-    step = rng.choice([1, 1, 1, 2, 3, -1, -1, -2, -3, 100, -2**62])
+    step = rng.choice([1, 1, 1, 2, 3, -1, -1, -2, -3, 100, -(2**62)])
     return slice(bound(), bound(), 0 if maker.wrong() else rng.choice([None, step, step]))
 
 
@@ -26,9 +28,9 @@ def add_extras(maker, items, rank):
     rng = maker.rng
     if rng.random() < 0.35:
         at = rng.randint(0, len(items))
-        items[at:at + rng.randint(0, 2)] = [Ellipsis]
+        items[at : at + rng.randint(0, 2)] = [Ellipsis]
     elif rng.random() < 0.4:
-        del items[rng.randint(0, len(items)):]
+        del items[rng.randint(0, len(items)) :]
     while rng.random() < 0.25:
         items.insert(rng.randint(0, len(items)), None)
     if maker.wrong():
@@ -43,8 +45,10 @@ class Index(Kind):
 
     def draw(self, maker):
         x = maker.pick()
-        items = [draw_at(maker, n) if maker.rng.random() < 0.2 else draw_slice(maker, n)
-                 for n in maker.shape(x)]
+        items = [
+            draw_at(maker, n) if maker.rng.random() < 0.2 else draw_slice(maker, n)
+            for n in maker.shape(x)
+        ]
         add_extras(maker, items, maker.rank(x))
         return [x], {"items": items}
 
@@ -57,7 +61,8 @@ class Index(Kind):
 
 @register
 class Gather(Kind):
-    """Index arrays among numbers, slices and new axes; indices given, or computed by earlier steps."""
+    """Index arrays among numbers, slices and new axes; indices given, or computed by earlier
+    steps."""
 
     weight = 6
 
@@ -77,7 +82,10 @@ class Gather(Kind):
         if found is None or n == 0:
             return None
         from .steps_elementwise import Elementwise
-        at = maker.add(Elementwise(), [found, maker.number(n)], {"op": "remainder", "by_number": False})
+
+        at = maker.add(
+            Elementwise(), [found, maker.number(n)], {"op": "remainder", "by_number": False}
+        )
         return None if maker.steps[at].refusal else at
 
     def draw(self, maker):
@@ -95,7 +103,9 @@ class Gather(Kind):
                 operands.append(self.index_array(maker, n, shape) if index is None else index)
                 items.append(len(operands) - 1)
             else:
-                items.append(("at", draw_at(maker, n)) if rng.random() < 0.25 else draw_slice(maker, n))
+                items.append(
+                    ("at", draw_at(maker, n)) if rng.random() < 0.25 else draw_slice(maker, n)
+                )
         add_extras(maker, items, maker.rank(x))
         if np.prod(common, dtype=float) * np.size(maker.value(x)) > MAX_CELLS:
             return None

@@ -1,8 +1,10 @@
 """steps_lambda.py -- index lambdas: random scalar expressions, computed cell by cell.
 
 An expression is a tuple: ("index", axis), ("var", name), ("number", value), ("size", length),
-("cast", e, dtype), ("op", name, es), ("load", operand, es, rules), ("reduce", name, var, lo, hi, e).
-Below the root only what NumPy fixes to the bit is used, so that errors do not add up."""
+("cast", e, dtype), ("op", name, es), ("load", operand, es, rules),
+("reduce", name, var, lo, hi, e).  Below the root only what NumPy fixes to the bit is used, so that
+errors do not add up."""
+
 import numpy as np
 
 from . import meaning, padding, values
@@ -11,15 +13,54 @@ from .program import Kind, register
 from .steps_reduce import reduction_of
 from .steps_stencil import RULES, draw_rule
 
-EXACT_OPS = ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "negative",
-             "abs", "sign", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert", "left_shift",
-             "right_shift", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-             "logical_and", "logical_or", "logical_xor", "logical_not", "where", "minimum", "maximum",
-             "sqrt", "floor", "ceil", "trunc", "round", "isnan", "isinf", "isfinite", "signbit",
-             "copysign", "real", "imag", "conj", "fma"]
+EXACT_OPS = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "negative",
+    "abs",
+    "sign",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_invert",
+    "left_shift",
+    "right_shift",
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "logical_not",
+    "where",
+    "minimum",
+    "maximum",
+    "sqrt",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "signbit",
+    "copysign",
+    "real",
+    "imag",
+    "conj",
+    "fma",
+]
 
 
-# ---- Drawing -----------------------------------------------------------------------------------------------
+# ---- Drawing ---------------------------------------------------------------------------------
 
 
 class Writer:
@@ -37,11 +78,21 @@ class Writer:
     def integer(self, depth=1):
         """An expression of i64."""
         rng = self.rng
-        leaves = [("index", axis) for axis in range(len(self.shape))] + [("var", v) for v in self.variables]
-        leaf = rng.choice(leaves) if leaves else ("cast", ("number", rng.randint(0, 3)), np.dtype("i8"))
+        leaves = [("index", axis) for axis in range(len(self.shape))] + [
+            ("var", v) for v in self.variables
+        ]
+        leaf = (
+            rng.choice(leaves)
+            if leaves
+            else ("cast", ("number", rng.randint(0, 3)), np.dtype("i8"))
+        )
         if depth == 0 or rng.random() < 0.4:
             return leaf
-        other = ("number", rng.choice([-3, -1, 1, 2, 5])) if rng.random() < 0.7 else self.integer(depth - 1)
+        other = (
+            ("number", rng.choice([-3, -1, 1, 2, 5]))
+            if rng.random() < 0.7
+            else self.integer(depth - 1)
+        )
         return ("op", rng.choice(["add", "subtract", "multiply"]), [leaf, other])
 
     def inside(self, n):
@@ -62,8 +113,10 @@ class Writer:
         if x is None:
             x = maker.new((3, 2))
         rules = [draw_rule(rng) if rng.random() < 0.6 else ("none", None) for _ in maker.shape(x)]
-        indices = [self.inside(n) if rule == "none" else self.integer()
-                   for n, (rule, _) in zip(maker.shape(x), rules)]
+        indices = [
+            self.inside(n) if rule == "none" else self.integer()
+            for n, (rule, _) in zip(maker.shape(x), rules)
+        ]
         return ("load", self.operand(x), indices, rules)
 
     def guarded_load(self):
@@ -72,8 +125,16 @@ class Writer:
         if x is None:
             return self.load()
         at, n = self.integer(), ("number", self.maker.shape(x)[0])
-        inside = ("op", "logical_and", [("op", "greater_equal", [at, ("number", 0)]), ("op", "less", [at, n])])
-        return ("op", "where", [inside, ("load", self.operand(x), [at], [("none", None)]), ("number", 0)])
+        inside = (
+            "op",
+            "logical_and",
+            [("op", "greater_equal", [at, ("number", 0)]), ("op", "less", [at, n])],
+        )
+        return (
+            "op",
+            "where",
+            [inside, ("load", self.operand(x), [at], [("none", None)]), ("number", 0)],
+        )
 
     def leaf(self):
         how = self.rng.random()
@@ -103,13 +164,19 @@ class Writer:
             return ("number", rng.randint(0, 4))
         if how < 0.7 and self.shape:
             return ("index", rng.randrange(len(self.shape)))
-        ends = self.maker.leaf(np.array([rng.randint(0, 4) for _ in range(3)], rng.choice(["i1", "i8", "u2"])))
+        ends = self.maker.leaf(
+            np.array([rng.randint(0, 4) for _ in range(3)], rng.choice(["i1", "i8", "u2"]))
+        )
         return ("load", self.operand(ends), [self.inside(3)], [("none", None)])
 
     def reduction(self, depth, name=None):
         name = name or self.rng.choice(self.maker.lib.reductions)
         variable = f"k{len(self.variables)}"
-        lo = ("number", self.rng.choice([0, 0, 0, 1, -1])) if self.rng.random() < 0.8 else self.bound()
+        lo = (
+            ("number", self.rng.choice([0, 0, 0, 1, -1]))
+            if self.rng.random() < 0.8
+            else self.bound()
+        )
         hi = self.bound()
         self.variables.append(variable)
         body = self.expression(depth - 1)
@@ -135,7 +202,7 @@ class Writer:
         return self.expression(3)
 
 
-# ---- Meaning -----------------------------------------------------------------------------------------------
+# ---- Meaning ---------------------------------------------------------------------------------
 
 
 class Cells:
@@ -199,7 +266,9 @@ class Cells:
             return Expected(self.value(e, at, env))
         if e[1] == "where":
             branch = 1 if np.asarray(self.value(e[2][0], at, env)).astype(bool) else 2
-            return Expected(meaning.as_dtype(self.value(e[2][branch], at, env), self.sample(e).dtype))
+            return Expected(
+                meaning.as_dtype(self.value(e[2][branch], at, env), self.sample(e).dtype)
+            )
         xs = [self.value(arg, at, env) for arg in e[2]]
         if e[1] in ("signbit", "copysign") and any(np.isnan(x).any() for x in xs):
             raise meaning.Inexact  # the sign of a computed nan
@@ -244,7 +313,7 @@ def compute(e, shape, arrays):
     return Expected(value, slack=slack, zero_signs=signs, free=free)
 
 
-# ---- Recording ---------------------------------------------------------------------------------------------
+# ---- Recording -------------------------------------------------------------------------------
 
 
 def record(graph, e, xs):
@@ -270,6 +339,7 @@ def record(graph, e, xs):
 
 def meaning_code(dtype):
     from arras_ctypes import DTYPE_CODES
+
     return DTYPE_CODES[dtype]
 
 
@@ -278,7 +348,12 @@ def walk(e):
     yield e
     for part in e[1:]:
         for inner in part if isinstance(part, list) else [part]:
-            if isinstance(inner, tuple) and inner and isinstance(inner[0], str) and inner[0] not in RULES:
+            if (
+                isinstance(inner, tuple)
+                and inner
+                and isinstance(inner[0], str)
+                and inner[0] not in RULES
+            ):
                 yield from walk(inner)
 
 
@@ -288,7 +363,10 @@ class Lambda(Kind):
 
     def draw(self, maker):
         rng = maker.rng
-        shape = [rng.choice([0, 1, 2, 3, 4]) if rng.random() < 0.9 else 1 for _ in range(rng.randint(0, 2))]
+        shape = [
+            rng.choice([0, 1, 2, 3, 4]) if rng.random() < 0.9 else 1
+            for _ in range(rng.randint(0, 2))
+        ]
         writer = Writer(maker, shape)
         try:
             cell = writer.root()
@@ -303,7 +381,9 @@ class Lambda(Kind):
         return graph.array_lambda(args["shape"], record(graph, args["cell"], xs))
 
     def meaning(self, xs, args):
-        return compute(args["cell"], tuple(int(n) for n in args["shape"]), [meaning.typed(x) for x in xs])
+        return compute(
+            args["cell"], tuple(int(n) for n in args["shape"]), [meaning.typed(x) for x in xs]
+        )
 
     def labels(self, args):
         labels = ["Lambda"]
@@ -315,5 +395,8 @@ class Lambda(Kind):
         return labels
 
     def all_labels(self, lib):
-        return (["Lambda"] + ["lambda reduction " + name for name in lib.reductions] +
-                ["lambda edge " + rule for rule in RULES])
+        return (
+            ["Lambda"]
+            + ["lambda reduction " + name for name in lib.reductions]
+            + ["lambda edge " + rule for rule in RULES]
+        )

@@ -1,4 +1,6 @@
-"""steps_move.py -- the same cells elsewhere: joining, rolling, turning, reshaping, repeating, padding."""
+"""steps_move.py -- the same cells elsewhere: joining, rolling, turning, reshaping, repeating,
+padding."""
+
 import numpy as np
 
 from . import meaning, padding, values
@@ -18,7 +20,9 @@ class Join(Kind):
         if abs(args["axis"]) > 32:
             raise ValueError("NumPy 1.24 takes such an axis for None")
         dtype = meaning.promoted(*xs)
-        joined = getattr(np, self.builder)([meaning.as_dtype(x, dtype) for x in xs], axis=args["axis"])
+        joined = getattr(np, self.builder)(
+            [meaning.as_dtype(x, dtype) for x in xs], axis=args["axis"]
+        )
         return Expected(joined)
 
 
@@ -31,8 +35,10 @@ class Stack(Join):
         if x is None:
             return None
         others = maker.find(lambda i: maker.shape(i) == maker.shape(x))
-        parts = [x] + [maker.rng.choice(others) if maker.rng.random() < 0.5 else maker.new(maker.shape(x))
-                       for _ in range(maker.rng.randint(0, 3))]
+        parts = [x] + [
+            maker.rng.choice(others) if maker.rng.random() < 0.5 else maker.new(maker.shape(x))
+            for _ in range(maker.rng.randint(0, 3))
+        ]
         if maker.wrong():
             parts.append(maker.pick())
         maker.rng.shuffle(parts)
@@ -67,7 +73,7 @@ class Roll(Kind):
     def draw(self, maker):
         x = maker.pick()
         axes = [maker.axis(maker.rank(x)) for _ in range(maker.rng.randint(0, 3))]
-        shifts = [maker.rng.choice([0, 1, -1, 2, -3, 7, 1000, -2**40]) for _ in axes]
+        shifts = [maker.rng.choice([0, 1, -1, 2, -3, 7, 1000, -(2**40)]) for _ in axes]
         return [x], {"shifts": shifts, "axes": axes}
 
     def record(self, graph, xs, args):
@@ -86,8 +92,10 @@ class Permute(Kind):
     def draw(self, maker):
         x = maker.pick()
         rank = maker.rank(x)
-        axes = [axis - rank if maker.rng.random() < 0.3 else axis
-                for axis in maker.rng.sample(range(rank), rank)]
+        axes = [
+            axis - rank if maker.rng.random() < 0.3 else axis
+            for axis in maker.rng.sample(range(rank), rank)
+        ]
         if maker.wrong() and axes:
             axes[0] = maker.rng.choice([rank, axes[-1]])
         return [x], {"axes": None if maker.rng.random() < 0.25 else axes}
@@ -152,7 +160,9 @@ class BroadcastTo(Kind):
         if x is None:
             return None
         shape = [values.draw_length(maker.rng) if n == 1 else n for n in maker.shape(x)]
-        shape = [values.draw_length(maker.rng) for _ in range(maker.rng.choice([0, 0, 1, 2]))] + shape
+        shape = [
+            values.draw_length(maker.rng) for _ in range(maker.rng.choice([0, 0, 1, 2]))
+        ] + shape
         if maker.wrong():
             shape = shape[1:] + [7]
         if np.prod(shape, dtype=float) > MAX_CELLS:
@@ -188,7 +198,9 @@ class Squeeze(WithAxes):
         if x is None:
             return None
         ones = [axis for axis, n in enumerate(maker.shape(x)) if n == 1]
-        axes = [axis - maker.rng.choice([0, maker.rank(x)]) for axis in ones if maker.rng.random() < 0.7]
+        axes = [
+            axis - maker.rng.choice([0, maker.rank(x)]) for axis in ones if maker.rng.random() < 0.7
+        ]
         if maker.wrong():
             axes.append(maker.axis(maker.rank(x)))
         # An axis of symbolic length is never squeezed, even if it turns out to be 1.
@@ -224,7 +236,10 @@ class Flip(WithAxes):
 class Tile(Kind):
     def draw(self, maker):
         x = maker.pick()
-        reps = [maker.rng.choice([0, 1, 1, 2, 3]) for _ in range(maker.rng.randint(0, maker.rank(x) + 1))]
+        reps = [
+            maker.rng.choice([0, 1, 1, 2, 3])
+            for _ in range(maker.rng.randint(0, maker.rank(x) + 1))
+        ]
         if maker.wrong():
             reps.append(-1)
         if np.prod(reps, dtype=float) * np.size(maker.value(x)) > MAX_CELLS or len(reps) > 20:
@@ -276,7 +291,9 @@ class Pad(Kind):
             widths[rng.randrange(len(widths))][rng.randrange(2)] = -1 if maker.wrong() else 9
         mode = rng.choice(padding.MODES)
         if maker.symbolic and 0 in maker.shape(x) and mode in ("mean", "median"):
-            return None  # of symbolic length: it has the mean of nothing when it turns out to be empty
+            return (
+                None  # of symbolic length: it has the mean of nothing when it turns out to be empty
+            )
         fill = None
         if mode in ("constant", "linear_ramp") and rng.random() < 0.7:
             fill = maker.number(values.draw_number(rng)) if rng.random() < 0.7 else maker.new(())

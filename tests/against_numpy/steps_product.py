@@ -1,4 +1,5 @@
 """steps_product.py -- sums of products: einsum, matmul, dot, vdot, outer, sparse rows."""
+
 import string
 
 import numpy as np
@@ -10,39 +11,81 @@ from .steps_reduce import count_units, overflows
 
 
 def near_products(function, xs, terms):
-    """A sum of products of reals or complex numbers: computed in a wider type, compared by its scale."""
+    """A sum of products of reals or complex numbers: computed in a wider type, compared by its
+    scale."""
     dtype = meaning.promoted(*xs)
     typed = [x.astype(dtype) for x in xs]
     if dtype not in meaning.WIDER:
         return Expected(np.asarray(function(*typed)))
     wide = [x.astype(meaning.WIDER[dtype]) for x in typed]
     # Which part of a complex product is inf and which nan depends on the order of the factors.
-    sizes = [np.abs(x) if dtype.kind == "c" else np.where(np.isfinite(x), np.abs(x), 0) for x in wide]
+    sizes = [
+        np.abs(x) if dtype.kind == "c" else np.where(np.isfinite(x), np.abs(x), 0) for x in wide
+    ]
     total, scale = np.asarray(function(*wide)), np.asarray(function(*sizes))
-    reach = np.prod([np.max(size, initial=1) for size in sizes])  # a product on the way may overflow
+    reach = np.prod(
+        [np.max(size, initial=1) for size in sizes]
+    )  # a product on the way may overflow
     free = overflows(np.maximum(scale, reach), dtype)
     slack = meaning.ulps(count_units(terms) + 2 * len(xs), dtype, scale)
     return Expected(total.astype(dtype), slack=slack, zero_signs=False, free=free)
 
 
-
-
 STAND_IN = 7  # for a length of 0; longer than any that is drawn
 
 
+def einsum_labels(spec, ranks):
+    """A list of labels for each operand, and for the output; what "..." stands for is numbered
+    from the right.  An output that is not given is as NumPy implies it."""
+    operands, arrow, output = spec.replace(" ", "").partition("->")
+    parts = operands.split(",")
+
+    def spread(part, axes):
+        before, dots, after = part.partition("...")
+        return list(before) + [-k for k in range(axes, 0, -1)] * bool(dots) + list(after)
+
+    extra = [rank - len(part.replace("...", "")) for part, rank in zip(parts, ranks)]
+    labels = [spread(part, axes) for part, axes in zip(parts, extra)]
+    most = max([axes for part, axes in zip(parts, extra) if "..." in part], default=0)
+    if not arrow:
+        output = "..." + "".join(
+            sorted(c for c in set(operands) - set(".,") if operands.count(c) == 1)
+        )
+    return labels, spread(output, most)
+
+
 def einsum(spec, xs):
-    """NumPy 1.24 spoils its own memory in an einsum of no cells, so only its shape is asked for."""
+    """By definition: every product, in the order of the operands, then the sum.  NumPy's own takes
+    factors out of sums (so that 0 * inf is lost), and NumPy 1.24's spoils memory when there are
+    no cells.
+    """
+    labels, output = einsum_labels(spec, [x.ndim for x in xs])
+    every = output + sorted({label for part in labels for label in part} - set(output), key=str)
+    total = None
+    for x, part in zip(xs, labels):
+        for label in {label for label in part if part.count(label) > 1}:
+            while part.count(label) > 1:  # the diagonal comes last
+                first = part.index(label)
+                second = part.index(label, first + 1)
+                x = np.diagonal(x, axis1=first, axis2=second)
+                part = [other for k, other in enumerate(part) if k not in (first, second)] + [label]
+        missing = [label for label in every if label not in part]
+        x = x.reshape(x.shape + (1,) * len(missing))
+        x = x.transpose([(part + missing).index(label) for label in every])
+        total = x if total is None else total * x
+    summed = tuple(range(len(output), len(every)))
+    return (
+        total.any(axis=summed) if total.dtype == bool else total.sum(axis=summed, dtype=total.dtype)
+    )
+
+
+def check_einsum(spec, xs):
+    """NumPy refuses what it refuses.
+    DIFFERENCE: it wants the ellipsis in the output; here its axes are summed like any others."""
     operands, arrow, output = spec.partition("->")
     if arrow and "..." in operands and "..." not in output:
-        # DIFFERENCE: NumPy wants the ellipsis in the output; here its axes are summed like any others.
-        kept = einsum(f"{operands}->...{output}", xs)
-        spread = tuple(range(kept.ndim - len(output.strip())))
-        return kept.any(axis=spread) if kept.dtype == bool else kept.sum(axis=spread, dtype=kept.dtype)
-    if all(x.size for x in xs):
-        return np.einsum(spec, *xs)
-    samples = [np.zeros([n or STAND_IN for n in x.shape], "?") for x in xs]
-    shape = [0 if n == STAND_IN else n for n in np.shape(np.einsum(spec, *samples))]
-    return np.zeros(shape, xs[0].dtype)
+        spec = f"{operands}->...{output}"
+    np.einsum(spec, *[np.zeros([n or STAND_IN for n in x.shape], "?") for x in xs])
 
 
 @register
@@ -69,13 +112,17 @@ class Einsum(Kind):
     def draw_operand(self, maker, letters, lengths, spread, dotted):
         rng = maker.rng
         count = rng.randint(0, 3)
-        part = rng.choices(letters, k=count) if rng.random() < 0.3 else rng.sample(letters, min(count, len(letters)))
+        part = (
+            rng.choices(letters, k=count)
+            if rng.random() < 0.3
+            else rng.sample(letters, min(count, len(letters)))
+        )
         one = {letter for letter in part if rng.random() < 0.08}
         shape = [1 if letter in one else lengths[letter] for letter in part]
         if maker.wrong():
             shape = shape[:-1] + [4]
         if dotted and rng.random() < 0.8:
-            some = [n if rng.random() < 0.8 else 1 for n in spread[rng.randint(0, len(spread)):]]
+            some = [n if rng.random() < 0.8 else 1 for n in spread[rng.randint(0, len(spread)) :]]
             at = rng.randint(0, len(part))
             part[at:at], shape[at:at] = ["..."], some
         return "".join(part), maker.new(tuple(shape))
@@ -96,6 +143,7 @@ class Einsum(Kind):
         return graph.einsum(args["spec"], xs)
 
     def meaning(self, xs, args):
+        check_einsum(args["spec"], xs)
         return near_products(lambda *ys: einsum(args["spec"], ys), xs, MAX_CELLS)
 
 
@@ -156,6 +204,7 @@ class Vdot(Product):
     def draw(self, maker):
         x = maker.pick(weak=maker.rng.random() < 0.02)
         from .steps_move import factors
+
         count = np.size(maker.value(x)) + maker.wrong()
         return [x, maker.new(tuple(factors(maker.rng, int(count))))], {}
 
@@ -163,8 +212,15 @@ class Vdot(Product):
         xs = [meaning.typed(x) for x in xs]
         if xs[0].size != xs[1].size:
             raise ValueError("as many cells are needed on both sides")
-        return near_products(lambda x, y: np.sum(np.conj(x.ravel()) * y.ravel(), dtype=x.dtype)
-                             if x.dtype.kind != "b" else np.any(x.ravel() & y.ravel()), xs, MAX_CELLS)
+        return near_products(
+            lambda x, y: (
+                np.sum(np.conj(x.ravel()) * y.ravel(), dtype=x.dtype)
+                if x.dtype.kind != "b"
+                else np.any(x.ravel() & y.ravel())
+            ),
+            xs,
+            MAX_CELLS,
+        )
 
 
 @register
@@ -198,8 +254,12 @@ class CsrMatmul(Kind):
         kinds = [np.dtype(rng.choice(["i1", "i4", "i8", "u2", "u8"])) for _ in range(2)]
         if np.size(maker.value(dense)) // max(width, 1) * rows > MAX_CELLS:
             return None
-        operands = [maker.new((stored + maker.wrong(),)), maker.leaf(np.array(columns, "i8").astype(kinds[0])),
-                    maker.leaf(starts.astype(kinds[1])), dense]
+        operands = [
+            maker.new((stored + maker.wrong(),)),
+            maker.leaf(np.array(columns, "i8").astype(kinds[0])),
+            maker.leaf(starts.astype(kinds[1])),
+            dense,
+        ]
         return operands, {}
 
     def record(self, graph, xs, args):

@@ -1,4 +1,5 @@
 """steps_reduce.py -- fewer cells from more: every reduction of the table, mean, var, std."""
+
 import numpy as np
 
 from . import meaning, values
@@ -7,7 +8,8 @@ from .program import Kind, register
 
 
 def axes_last(x, axes):
-    """The cells of each reduction as one last axis, in row-major order, and the axes as numbers >= 0."""
+    """The cells of each reduction as one last axis, in row-major order, and the axes as numbers
+    >= 0."""
     axes = range(x.ndim) if axes is None else axes
     axes = [axis + x.ndim if -x.ndim <= axis < 0 else axis for axis in axes]
     if any(not 0 <= axis < x.ndim for axis in axes) or len(set(axes)) < len(axes):
@@ -49,7 +51,9 @@ def near_product(cells):
     total, finite = wide.prod(axis=-1), np.isfinite(cells)
     sizes = np.where(finite & (cells != 0), np.abs(wide), 1)
     info = np.finfo(cells.dtype)
-    free = ((np.maximum(sizes, 1).prod(axis=-1) > info.max) | (np.minimum(sizes, 1).prod(axis=-1) < info.tiny))
+    free = (np.maximum(sizes, 1).prod(axis=-1) > info.max) | (
+        np.minimum(sizes, 1).prod(axis=-1) < info.tiny
+    )
     if cells.dtype.kind == "c":  # parts of infinite products depend on the order
         free |= ~finite.all(axis=-1)
     slack = meaning.ulps(2 * cells.shape[-1] + 4, cells.dtype, np.abs(total))
@@ -92,8 +96,15 @@ REDUCTIONS = {
     "argmax": place(np.argmax),
     "count_nonzero": lambda cells: Expected(np.asarray(np.count_nonzero(cells, axis=-1), "i8")),
 }
-COMBINE = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "all": "logical_and",
-           "any": "logical_or", "count_nonzero": "add"}
+COMBINE = {
+    "sum": "add",
+    "prod": "multiply",
+    "min": "minimum",
+    "max": "maximum",
+    "all": "logical_and",
+    "any": "logical_or",
+    "count_nonzero": "add",
+}
 
 
 def reduction_of(name):
@@ -101,8 +112,10 @@ def reduction_of(name):
         return REDUCTIONS[name]
     function = getattr(np, name, None)
     if function is None:
-        raise meaning.NoCounterpart(f"no NumPy counterpart is known for the reduction '{name}': "
-                                    "add one to REDUCTIONS in tests/against_numpy/steps_reduce.py")
+        raise meaning.NoCounterpart(
+            f"no NumPy counterpart is known for the reduction '{name}': "
+            "add one to REDUCTIONS in tests/against_numpy/steps_reduce.py"
+        )
     return lambda cells: Expected(function(cells, axis=-1))
 
 
@@ -149,7 +162,11 @@ class Reduce(Kind):
             dtype = maker.dtype(x) if how < 0.7 else values.draw_dtype(rng)
             array = values.draw_array(rng, dtype, () if not maker.wrong() else (1,))
             operands.append(maker.number() if how < 0.4 else maker.leaf(array))
-        args = {"name": rng.choice(maker.lib.reductions), "axes": axes, "keepdims": rng.random() < 0.4}
+        args = {
+            "name": rng.choice(maker.lib.reductions),
+            "axes": axes,
+            "keepdims": rng.random() < 0.4,
+        }
         return operands, args
 
     def record(self, graph, xs, args):
@@ -187,7 +204,10 @@ def statistic(name, x, axes, keepdims, ddof):
         slack = np.maximum(meaning.ulps(8, dtype, root), np.minimum(np.sqrt(slack), slack / root))
         value = root
     free = np.isfinite(cells).all(axis=-1) & (overflows(largest * count, dtype) | (count <= ddof))
-    return [with_kept_axes(np.asarray(part), axes, keepdims) for part in (value.astype(dtype), slack, free)]
+    return [
+        with_kept_axes(np.asarray(part), axes, keepdims)
+        for part in (value.astype(dtype), slack, free)
+    ]
 
 
 @register
@@ -208,7 +228,9 @@ class Statistic(Kind):
         return graph.statistic(args["name"], xs[0], args["axes"], args["keepdims"], args["ddof"])
 
     def meaning(self, xs, args):
-        value, slack, free = statistic(args["name"], xs[0], args["axes"], args["keepdims"], args["ddof"])
+        value, slack, free = statistic(
+            args["name"], xs[0], args["axes"], args["keepdims"], args["ddof"]
+        )
         return Expected(value, slack=np.nan_to_num(slack), zero_signs=False, free=free)
 
     def labels(self, args):

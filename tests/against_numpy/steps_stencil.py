@@ -1,4 +1,6 @@
-"""steps_stencil.py -- neighbours of every cell, with a rule for each axis where they lie outside."""
+"""steps_stencil.py -- neighbours of every cell, with a rule for each axis where they lie
+outside."""
+
 import numpy as np
 
 from . import meaning, padding, values
@@ -56,7 +58,9 @@ class Stencil(Kind):
         if x is None:
             return None, None
         reach = rng.choice([1, 1, 2, 12])
-        offsets = [[rng.randint(-reach, reach) for _ in maker.shape(x)] for _ in range(rng.randint(1, 4))]
+        offsets = [
+            [rng.randint(-reach, reach) for _ in maker.shape(x)] for _ in range(rng.randint(1, 4))
+        ]
         rules = None if rng.random() < 0.1 else [draw_rule(rng) for _ in maker.shape(x)]
         return x, {"offsets": offsets, "rules": rules}
 
@@ -78,10 +82,16 @@ class Neighbours(Stencil):
 
     def draw(self, maker):
         x, args = self.draw_offsets(maker)
-        return None if x is None else ([x], {**args, "which": maker.rng.randrange(len(args["offsets"]))})
+        return (
+            None
+            if x is None
+            else ([x], {**args, "which": maker.rng.randrange(len(args["offsets"]))})
+        )
 
     def record(self, graph, xs, args):
-        return graph.neighbours(xs[0], args["offsets"], self.edges(graph, args["rules"]))[args["which"]]
+        return graph.neighbours(xs[0], args["offsets"], self.edges(graph, args["rules"]))[
+            args["which"]
+        ]
 
     def meaning(self, xs, args):
         return Expected(neighbour(xs[0], args["offsets"], args["which"], args["rules"]))
@@ -99,14 +109,18 @@ class WeightedStencil(Stencil):
         return [x], {**args, "weights": weights}
 
     def record(self, graph, xs, args):
-        return graph.stencil(xs[0], args["offsets"], args["weights"], self.edges(graph, args["rules"]))
+        return graph.stencil(
+            xs[0], args["offsets"], args["weights"], self.edges(graph, args["rules"])
+        )
 
     def meaning(self, xs, args):
         dtype = meaning.promoted(xs[0], 1.0)
         wide = meaning.WIDER[dtype]
         total = scale = 0
         for which, weight in enumerate(args["weights"]):
-            cells = neighbour(xs[0], args["offsets"], which, args["rules"]).astype(dtype).astype(wide)
+            cells = (
+                neighbour(xs[0], args["offsets"], which, args["rules"]).astype(dtype).astype(wide)
+            )
             term = cells * np.asarray(weight, dtype).astype(wide)
             size = meaning.size_of(term)
             total, scale = total + term, scale + np.where(np.isfinite(size), size, 0)

@@ -1,4 +1,6 @@
-"""values.py -- random types, shapes and numbers, all from one random.Random, so that a seed says it all."""
+"""values.py -- random types, shapes and numbers, all from one random.Random, so that a seed says
+it all."""
+
 import numpy as np
 
 KINDS = {
@@ -51,11 +53,35 @@ def special_values(dtype):
         return np.array([False, True])
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
-        values = [0, 1, 2, 3, 5, 7, 8, 31, 63, 64, 100, info.min, info.min + 1, info.max, info.max - 1]
+        values = [
+            0,
+            1,
+            2,
+            3,
+            5,
+            7,
+            8,
+            31,
+            63,
+            64,
+            100,
+            info.min,
+            info.min + 1,
+            info.max,
+            info.max - 1,
+        ]
         return np.array(values + ([-1, -2, -3, -7] if dtype.kind == "i" else []), dtype)
     if dtype.kind == "f":
         info = np.finfo(dtype)
-        ends = [info.max, info.min, info.tiny, -info.tiny, info.smallest_subnormal, info.eps, 1 / info.eps]
+        ends = [
+            info.max,
+            info.min,
+            info.tiny,
+            -info.tiny,
+            info.smallest_subnormal,
+            info.eps,
+            1 / info.eps,
+        ]
         return np.array(SPECIAL_REALS + [float(end) for end in ends] + [1e10, -7.25, 100.0], dtype)
     reals = special_values("f4" if dtype == "c8" else "f8")
     some = [reals[i] for i in (0, 1, 2, 3, 6, 11, 12, 13, 14, 18)]
@@ -76,7 +102,9 @@ def draw_cell(rng, dtype):
         return rng.randint(0, 9) if rng.random() < 0.8 else rng.randint(0, int(np.iinfo(dtype).max))
     if dtype.kind == "i":
         info = np.iinfo(dtype)
-        return rng.randint(-6, 6) if rng.random() < 0.8 else rng.randint(int(info.min), int(info.max))
+        return (
+            rng.randint(-6, 6) if rng.random() < 0.8 else rng.randint(int(info.min), int(info.max))
+        )
     if dtype.kind == "f":
         return draw_real(rng)
     return complex(draw_real(rng), draw_real(rng))
@@ -118,7 +146,7 @@ def draw_number(rng):
     if how < 0.5:
         return rng.randint(-4, 9)
     if how < 0.6:
-        return rng.choice([127, 128, 255, 256, -129, 65536, 2**31, 2**62, -2**63, 2**63 - 1])
+        return rng.choice([127, 128, 255, 256, -129, 65536, 2**31, 2**62, -(2**63), 2**63 - 1])
     if how < 0.9:
         return rng.choice([draw_real(rng), float(rng.choice(SPECIAL_REALS)), 1e300])
     return complex(draw_real(rng), draw_real(rng))
