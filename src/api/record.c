@@ -229,19 +229,21 @@ arras_array arras_index(arras_array x, int n, const arras_item *items)
 
 /* ---- Expressions ---------------------------------------------------------------------------- */
 
+static arras_expr no_graph(void) { return ar_expr_poison(NULL, ARRAS_EINVAL, "the graph is NULL"); }
+
 arras_expr arras_expr_index(arras_graph *g, int axis)
 {
-    return g ? ar_expr_index(g, axis) : ar_expr_poison(NULL, ARRAS_EINVAL, " ");
+    return g ? ar_expr_index(g, axis) : no_graph();
 }
 
 arras_expr arras_expr_var(arras_graph *g, const char *name)
 {
-    return g ? ar_expr_var(g, name) : ar_expr_poison(NULL, ARRAS_EINVAL, " ");
+    return g ? ar_expr_var(g, name) : no_graph();
 }
 
 static arras_expr literal(arras_graph *g, arras_dtype dtype, ar_value value)
 {
-    return g ? ar_expr_literal(g, dtype, value) : ar_expr_poison(NULL, ARRAS_EINVAL, " ");
+    return g ? ar_expr_literal(g, dtype, value) : no_graph();
 }
 
 arras_expr arras_expr_int(arras_graph *g, int64_t value)
@@ -261,7 +263,7 @@ arras_expr arras_expr_complex(arras_graph *g, double re, double im)
 
 arras_expr arras_expr_size(arras_graph *g, arras_dim size)
 {
-    return g ? ar_expr_size(g, size) : ar_expr_poison(NULL, ARRAS_EINVAL, " ");
+    return g ? ar_expr_size(g, size) : no_graph();
 }
 
 arras_expr arras_expr_cast(arras_expr x, arras_dtype dtype) { return ar_expr_cast(x, dtype); }
@@ -306,9 +308,9 @@ arras_function arras_function_new(arras_graph *g, const char *name, int nparams,
                                   const arras_array *params, int nresults, const char *const *names,
                                   const arras_array *results)
 {
-    static const struct arras_funcdef no_graph = { .name = "", .error = "the graph is NULL" };
+    static const struct arras_funcdef nowhere = { .name = "", .error = "the graph is NULL" };
 
-    return g ? ar_function_new(g, name, nparams, params, nresults, names, results) : &no_graph;
+    return g ? ar_function_new(g, name, nparams, params, nresults, names, results) : &nowhere;
 }
 
 arras_array arras_call(arras_function f, const char *result, int n, const arras_array *args)

@@ -18,6 +18,11 @@ static arras_edge edge_of(const window *w, int axis)
     return w->edges ? w->edges[axis] : (arras_edge){ ARRAS_EDGE_NONE, NULL };
 }
 
+static int64_t offset_of(const window *w, int k, int axis)
+{
+    return w->offsets[(size_t)k * (size_t)w->rank + (size_t)axis];
+}
+
 /* Offsets are kept far from the ends of int64, so that their sums with indices can't wrap. */
 enum { FARTHEST_BITS = 60 };
 
@@ -39,7 +44,7 @@ static void shrink(window *w, int axis)
     int64_t below = 0, above = 0;
 
     for (int k = 0; k < w->n; k++) {
-        int64_t offset = w->offsets[k * w->rank + axis];
+        int64_t offset = offset_of(w, k, axis);
 
         below = -offset > below ? -offset : below;
         above = offset > above ? offset : above;
@@ -78,7 +83,7 @@ static arras_expr neighbour(const window *w, int k)
     arras_expr indices[ARRAS_MAX_RANK];
 
     for (int d = 0; d < w->rank; d++)
-        indices[d] = shifted_index(w->g, d, w->offsets[k * w->rank + d] + w->start[d]);
+        indices[d] = shifted_index(w->g, d, offset_of(w, k, d) + w->start[d]);
     return arras_expr_load(w->x, w->rank, indices, w->edges);
 }
 

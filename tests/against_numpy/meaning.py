@@ -69,14 +69,12 @@ def result_dtype(function, xs):
 def promoted(*xs):
     """The type all operands meet in, whatever their order."""
     strong = [x.dtype for x in xs if not is_weak(x)]
-    weak = [x for x in xs if is_weak(x)]
+    weak = sorted((x for x in xs if is_weak(x)), key=lambda x: "cfi".index(typed(x).dtype.kind))
     if not strong:
         return np.result_type(*[typed(x) for x in weak])
     dtype = np.result_type(*strong)
-    for x in weak:
+    for x in weak:  # highest kind first; an integer that does not fit in the end is refused
         dtype = result_dtype(np.add, [np.empty(0, dtype), x])
-    for x in weak:
-        result_dtype(np.add, [np.empty(0, dtype), x])  # refused when it does not fit
     return dtype
 
 
