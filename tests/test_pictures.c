@@ -1,5 +1,5 @@
 /* test_pictures.c -- programs as pictures and in numbers. */
-#include "ir/ir.h"
+#include "notation/notation.h"
 #include "test.h"
 #include "text_programs.h"
 

@@ -1,6 +1,6 @@
 /* test_text.c -- programs as text: what is printed is read back to the same program, whatever it
  * holds. */
-#include "ir/ir.h"
+#include "notation/notation.h"
 #include "test.h"
 #include "text_programs.h"
 

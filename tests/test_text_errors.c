@@ -1,6 +1,6 @@
 /* test_text_errors.c -- texts that are no programs: each gives one line that says where and what,
  * and none does harm. */
-#include "ir/ir.h"
+#include "notation/notation.h"
 #include "test.h"
 #include "text_programs.h"
 

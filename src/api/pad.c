@@ -209,6 +209,8 @@ static arras_array ramp_side(arras_array x, int axis, int64_t width, arras_array
         items[d] = arras_all_of_axis();
         shape[d] = d == axis ? width : 1;
     }
+    if (!complex_cells)
+        end = arras_real(end);
     items[axis] = before ? arras_slice(ARRAS_NONE, 1, 1) : arras_slice(-1, ARRAS_NONE, 1);
     edge = arras_cast(arras_index(x, rank, items), complex_cells ? ARRAS_C128 : ARRAS_F64);
     place = arras_index_array(g, rank, shape, axis);

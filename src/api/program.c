@@ -1,5 +1,5 @@
 /* program.c -- whole programs: graphs, outputs, texts. */
-#include "ir/ir.h"
+#include "notation/notation.h"
 
 #include <string.h>
 

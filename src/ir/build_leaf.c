@@ -85,25 +85,26 @@ static void c_strides(int64_t *strides, size_t size, int rank, const int64_t *sh
     }
 }
 
-/* Copies strided cells in row-major order. */
+/* Copies strided cells in row-major order.  Offsets wrap around on the way, since the stride of an
+ * axis of length 1 may be anything; where a cell is read they are right. */
 static void pack(unsigned char *to, const unsigned char *from, size_t size, int rank,
                  const int64_t *shape, const int64_t *strides)
 {
-    int64_t at[ARRAS_MAX_RANK] = { 0 };
+    int64_t  at[ARRAS_MAX_RANK] = { 0 };
+    uint64_t offset = 0;
+    int      d;
 
-    for (int d = rank - 1;;) {
-        memcpy(to, from, size);
+    do {
+        memcpy(to, from + (int64_t)offset, size);
         to += size;
         for (d = rank - 1; d >= 0; d--) {
-            from += strides[d];
+            offset += (uint64_t)strides[d];
             if (++at[d] < shape[d])
                 break;
-            from -= shape[d] * strides[d];
+            offset -= (uint64_t)shape[d] * (uint64_t)strides[d];
             at[d] = 0;
         }
-        if (d < 0)
-            return;
-    }
+    } while (d >= 0);
 }
 
 static void *copy_cells(const struct arras_node *node, const int64_t *strides)

@@ -20,20 +20,13 @@ static arras_array poison_types(ar_op op, int n, const arras_array *xs)
  * are exact instead: there the number gets a type of its own. */
 static arras_array fit_numbers(ar_op op, int n, arras_array *xs, const ar_signature *s)
 {
-    for (int i = 0; i < n; i++) {
-        arras_error err;
+    int first = s->operand[0] == s->compute ? 0 : 1; /* the condition of where becomes bool */
 
-        if (!is_untyped_int(xs[i]) || ar_integer_fits(xs[i]->ints[0], s->operand[i]))
-            continue;
-        if (ar_op_is_comparison(op)) {
+    if (!ar_op_is_comparison(op))
+        return ar_check_untyped(ar_op_name(op), n - first, xs + first, s->compute);
+    for (int i = 0; i < n; i++)
+        if (is_untyped_int(xs[i]) && !ar_integer_fits(xs[i]->ints[0], s->compute))
             xs[i] = ar_cast(xs[i], ARRAS_I64);
-            continue;
-        }
-        ar_fail(&err, ARRAS_EDTYPE,
-                "%s: %" PRId64 " does not fit %s: cast the other operand to a wider type",
-                ar_op_name(op), xs[i]->ints[0], ar_dtype_name(s->operand[i]));
-        return ar_poison_about(xs[0]->graph, &err, n, xs);
-    }
     return NULL;
 }
 

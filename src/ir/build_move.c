@@ -27,12 +27,13 @@ static arras_array join(ar_kind kind, int axis, int rank, const arras_dim *shape
                         const arras_array *xs)
 {
     arras_graph *g = xs[0]->graph;
+    arras_dtype  dtype = ar_promote_nodes(n, xs).dtype;
     arras_array  bad = ar_check_shape(g, ar_kind_word(kind), rank, shape);
 
-    if (bad)
+    if (bad || (bad = ar_check_untyped(ar_kind_word(kind), n, xs, dtype)))
         return bad;
     return ar_intern(g, &(struct arras_node){ .kind = kind,
-                                              .type = { ar_promote_nodes(n, xs).dtype, false },
+                                              .type = { dtype, false },
                                               .rank = rank,
                                               .shape = shape,
                                               .ninputs = n,
@@ -95,7 +96,7 @@ arras_array ar_roll(arras_array x, const int64_t *shifts)
 
         ints[d] = shifts[d];
         if (!ar_dim_symbolic(length)) /* one spelling for shifts that do the same */
-            ints[d] = length == 0 ? 0 : (ints[d] % length + length) % length;
+            ints[d] = length == 0 ? 0 : ints[d] % length + (ints[d] % length < 0 ? length : 0);
     }
     return ar_intern(x->graph, &(struct arras_node){ .kind = AR_ROLL,
                                                      .type = { x->type.dtype, false },

@@ -253,7 +253,8 @@ static arras_array einsum_node(reader *r, const arras_array *xs)
 
     for (int d = 0; d < r->out.rank; d++)
         shape[d] = r->length[r->out.labels[d]];
-    if ((result = ar_check_shape(r->g, "einsum", r->out.rank, shape)))
+    if ((result = ar_check_shape(r->g, "einsum", r->out.rank, shape)) ||
+        (result = ar_check_untyped("einsum", r->n, xs, type.dtype)))
         return result;
     if (!print_spec(&spec, r))
         result = ar_poison(r->g, ARRAS_ELIMIT, "einsum \"%.200s\": more than %d different indices",

@@ -291,6 +291,26 @@ static arras_expr compare_mixed(ar_op op, const arras_expr *args)
     return ar_expr_apply(AR_OP_where, 3, (arras_expr[]){ negative, outcome, positive });
 }
 
+static bool all_literals(int n, const arras_expr *args)
+{
+    for (int i = 0; i < n; i++)
+        if (args[i]->kind != AR_EXPR_LITERAL)
+            return false;
+    return true;
+}
+
+/* As for arrays: what is untyped alone is an untyped number at once. */
+static arras_expr fold(arras_graph *g, ar_op op, int n, const arras_expr *args,
+                       const ar_signature *s)
+{
+    ar_value operands[AR_MAX_ARITY] = { 0 }, result = { .bits = { 0, 0 } };
+
+    for (int i = 0; i < n; i++)
+        ar_cell_cast(s->operand[i], &operands[i], args[i]->type.dtype, args[i]->ints);
+    ar_op_value(op, s->compute)(&result, &operands[0], &operands[1], &operands[2]);
+    return ar_expr_literal(g, s->result.dtype, result);
+}
+
 arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *operands)
 {
     arras_expr   bad, args[AR_MAX_ARITY];
@@ -315,6 +335,8 @@ arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *operands)
         return ar_expr_poison(g, ARRAS_EDTYPE, "%s is not defined for %s%s%s", ar_op_name(op),
                               ar_dtype_name(types[0].dtype), n > 1 ? " and " : "",
                               n > 1 ? ar_dtype_name(types[n - 1].dtype) : "");
+    if (s.result.weak && all_literals(n, args))
+        return fold(g, op, n, args, &s);
     return ar_expr_intern(g, &(struct arras_expr_node){ .kind = AR_EXPR_OP,
                                                         .type = s.result,
                                                         .nargs = n,

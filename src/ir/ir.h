@@ -256,6 +256,8 @@ void ar_node_describe(ar_text *out, arras_array x);
 void ar_node_type_print(ar_text *out, arras_array x); /* "f64[n, 4]"; "real" etc. for untyped */
 
 ar_type     ar_promote_nodes(int n, const arras_array *xs);
+/* NULL, or poison when an untyped integer among them does not fit the type it is to take. */
+arras_array ar_check_untyped(const char *what, int n, const arras_array *xs, arras_dtype dtype);
 arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int rank,
                      const arras_dim *shape);
 arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int rank,
@@ -341,14 +343,17 @@ arras_status ar_graph_check(const arras_graph *g, arras_error *err);
 /* Same structure, whatever the graphs; linear in the nodes. */
 bool ar_equal(arras_array x, arras_array y);
 
-/* ---- Texts (print.c, read.c, dot.c, summary.c) ---------------------------------------------- */
+/* ---- Numbers in texts (number.c) ------------------------------------------------------------ */
 
-arras_status ar_print(ar_text *out, const arras_graph *g, bool brief, arras_error *err);
-arras_status ar_read(arras_graph **out, const char *text, size_t length, arras_error *err);
-arras_status ar_dot(ar_text *out, const arras_graph *g, arras_error *err);
-arras_status ar_summarize(arras_summary *out, const arras_graph *g, arras_error *err);
-arras_status ar_summary_print(ar_text *out, const arras_graph *g, arras_error *err);
-/* A number as both texts write it: shortest that reads back to the same bits. */
+/* The shortest digits that read back to the same bits. */
 void ar_value_print(ar_text *out, arras_dtype dtype, const void *cell);
+
+enum { AR_MAX_DIGITS = 1000 };
+
+/* Makes a cell of a number's text: digits, perhaps with a fraction and an exponent, or inf, nan,
+ * true or false.  NULL, or what is wrong: "is not a whole number".  Complex types are read in
+ * parts. */
+const char *ar_number_read(void *cell, arras_dtype dtype, bool negative, const char *text,
+                           size_t length);
 
 #endif

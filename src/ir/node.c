@@ -247,6 +247,22 @@ ar_type ar_promote_nodes(int n, const arras_array *xs)
     return ar_types_promote(&met);
 }
 
+arras_array ar_check_untyped(const char *what, int n, const arras_array *xs, arras_dtype dtype)
+{
+    for (int i = 0; i < n; i++) {
+        arras_error err;
+
+        if (!xs[i]->type.weak || xs[i]->type.dtype != ARRAS_I64 ||
+            ar_integer_fits(xs[i]->ints[0], dtype))
+            continue;
+        ar_fail(&err, ARRAS_EDTYPE,
+                "%s: %" PRId64 " does not fit %s: cast the other operand to a wider type", what,
+                xs[i]->ints[0], ar_dtype_name(dtype));
+        return ar_poison_about(xs[0]->graph, &err, n, xs);
+    }
+    return NULL;
+}
+
 static arras_status broadcast_dim(arras_dim *out, const arras_graph *g, const char *what, int axis,
                                   arras_dim a, arras_dim b, arras_error *err)
 {

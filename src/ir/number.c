@@ -1,6 +1,6 @@
 /* number.c -- numbers in texts: the shortest digits that read back to the same bits, in any locale.
  * The C library only ever sees digits and an exponent, never a decimal point. */
-#include "ir/notation.h"
+#include "ir/ir.h"
 
 #include <float.h>
 #include <math.h>

@@ -61,10 +61,8 @@ typedef struct {
     size_t    count;
 } ar_key;
 
-size_t ar_key_length(const ar_key *key); /* of its flat form: each part with its length before it */
-void   ar_key_flatten(char *out, const ar_key *key);
-bool   ar_key_is(const ar_key *key, const char *flat, size_t length);
-/* Of a key's parts: the same as of its flat form in no sense but that equal keys have equal ones. */
+void     ar_key_put(ar_text *out, const ar_key *key); /* each part with its length before it */
+bool     ar_key_is(const ar_key *key, const char *put, size_t length);
 uint64_t ar_key_hash(const ar_key *key, ar_build_hash *hash, uint64_t seed);
 
 /* ---- The compiler (compiler.c) -------------------------------------------------------------- */

@@ -188,7 +188,7 @@ class Writer:
         if depth <= 0 or how < 0.2:
             return self.leaf()
         if how < 0.75:
-            return self.operation(EXACT_OPS, depth)
+            return self.operation([op for op in EXACT_OPS if op in self.maker.lib.arity], depth)
         if how < 0.85:
             return ("cast", self.expression(depth - 1), values.draw_dtype(self.rng))
         return self.reduction(depth) if len(self.variables) < 2 else self.leaf()

@@ -1,6 +1,6 @@
 /* fuzz_read.c -- any bytes to the reader of the text form.  What it accepts must print, and what is
  * printed must be read back to the same text. */
-#include "ir/ir.h"
+#include "notation/notation.h"
 
 #include <stdlib.h>
 #include <string.h>

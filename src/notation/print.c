@@ -1,5 +1,5 @@
 /* print.c -- a graph as text that can be read back: sizes, inputs, functions, nodes, outputs. */
-#include "ir/notation.h"
+#include "notation/parts.h"
 
 #include <string.h>
 

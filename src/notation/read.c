@@ -1,5 +1,5 @@
 /* read.c -- a graph from its text: statements, one a line, each made before the next is read. */
-#include "ir/reader.h"
+#include "notation/reader.h"
 
 #include <string.h>
 

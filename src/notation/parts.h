@@ -1,13 +1,13 @@
-/* notation.h -- what printers and the reader of the text form must agree on: numbers, words, and
- * the order in which nodes are shown.  Only the texts of src/ir/ see this. */
-#ifndef AR_IR_NOTATION_H
-#define AR_IR_NOTATION_H
+/* parts.h -- what printers and the reader of the text form must agree on: numbers, words, and
+ * the order in which nodes are shown.  Only src/notation/ sees this. */
+#ifndef AR_NOTATION_PARTS_H
+#define AR_NOTATION_PARTS_H
 
-#include "ir/ir.h"
+#include "notation/notation.h"
 
 enum { AR_TEXT_VERSION = 1 };
 
-/* ---- Words (notation.c) --------------------------------------------------------------------- */
+/* ---- Words (words.c) --------------------------------------------------------------------- */
 
 /* "f64"; "int", "real" or "complex" for untyped numbers. */
 const char *ar_type_word(ar_type type);
@@ -25,16 +25,6 @@ typedef struct {
 
 ar_guess ar_guess_start(const char *wrong);
 void     ar_guess_try(ar_guess *guess, const char *word);
-
-/* ---- Numbers (number.c) --------------------------------------------------------------------- */
-
-enum { AR_MAX_DIGITS = 1000 };
-
-/* Makes a cell of a number's text: digits, perhaps with a fraction and an exponent, or inf, nan,
- * true or false.  NULL, or what is wrong: "is not a whole number".  Complex types are read in
- * parts. */
-const char *ar_number_read(void *cell, arras_dtype dtype, bool negative, const char *text,
-                           size_t length);
 
 /* ---- Order of nodes and expressions (order.c) ----------------------------------------------- */
 

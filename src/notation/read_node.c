@@ -1,6 +1,6 @@
 /* read_node.c -- one node from text, made by the builder of its kind: what no builder takes is
  * reported, so that no text can make a bad graph. */
-#include "ir/reader.h"
+#include "notation/reader.h"
 
 #include <string.h>
 

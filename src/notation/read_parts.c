@@ -1,6 +1,5 @@
 /* read_parts.c -- the small parts of statements: names, numbers, sizes, types, operands. */
-#include "ir/graph.h"
-#include "ir/reader.h"
+#include "notation/reader.h"
 
 #include <string.h>
 
@@ -185,8 +184,6 @@ bool ar_check_dim(ar_reader *r, const ar_token *at, arras_dim dim)
 {
     const char *wrong = ar_dim_error(r->g, dim);
 
-    if (wrong && ar_dim_affine(r->g, dim) == r->g->affines[AR_AFFINE_MEMORY])
-        return ar_fail_no_memory(r);
     return !wrong || ar_fail_at(r, at, ARRAS_ESIZE, "%s", wrong);
 }
 

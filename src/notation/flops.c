@@ -5,7 +5,7 @@
  * and dense column; a lambda each of its operations once a cell, those within reductions once a
  * step.  What moves, casts or holds cells counts nothing, nor does the arithmetic of indices and
  * bounds. */
-#include "ir/notation.h"
+#include "notation/parts.h"
 
 /* ---- Arithmetic that stops at the largest number -------------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* notation.c -- the words of the text form that no table of ir/ has. */
-#include "ir/notation.h"
+/* words.c -- the words of the text form that no table of ir/ has. */
+#include "notation/parts.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* reader.h -- the reader of the text form, in parts: tokens (read_token.c), names, sizes, types and
  * operands (read_parts.c), cells of lambdas (read_expr.c), nodes (read_move.c, read_node.c) and
  * statements (read.c).  Functions return false once something is wrong; the first one counts. */
-#ifndef AR_IR_READER_H
-#define AR_IR_READER_H
+#ifndef AR_NOTATION_READER_H
+#define AR_NOTATION_READER_H
 
-#include "ir/notation.h"
+#include "notation/parts.h"
 
 enum { AR_MAX_OPERANDS = 1 << 20 };
 

@@ -1,6 +1,6 @@
 /* read_token.c -- tokens of the text form, and failures that say where.  Text is pointer and
  * length: no byte behind the end is looked at, and any byte may stand in it. */
-#include "ir/reader.h"
+#include "notation/reader.h"
 
 #include <stdio.h>
 #include <string.h>

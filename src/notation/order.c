@@ -1,6 +1,6 @@
 /* order.c -- the order in which texts show nodes and expressions: each after what it needs, as a
  * walk from the roots meets them.  Walks over nodes keep their own stack: a program may be deep. */
-#include "ir/notation.h"
+#include "notation/parts.h"
 
 #include <string.h>
 

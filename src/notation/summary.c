@@ -1,5 +1,5 @@
 /* summary.c -- a graph in numbers: nodes by kind, bytes, operations, depth and width. */
-#include "ir/notation.h"
+#include "notation/parts.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* print_expr.c -- the cell of a lambda as text.  An expression is a graph: what is used more than
  * once is defined once, as $0, $1, ..., or a diamond of 100 levels would fill the disk. */
-#include "ir/notation.h"
+#include "notation/parts.h"
 
 #include <string.h>
 

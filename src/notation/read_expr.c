@@ -1,6 +1,6 @@
 /* read_expr.c -- the cell of a lambda, from text.  Nesting is limited, and what is read so far lies
  * on a stack of its own, so that a level costs little of the machine's. */
-#include "ir/reader.h"
+#include "notation/reader.h"
 
 static bool read_expr(ar_reader *r, arras_expr *out);
 

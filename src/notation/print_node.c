@@ -1,5 +1,5 @@
 /* print_node.c -- one node as text: what stands right of "%3 = ", with sizes and types. */
-#include "ir/notation.h"
+#include "notation/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

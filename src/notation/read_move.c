@@ -1,6 +1,6 @@
 /* read_move.c -- nodes whose cells stand elsewhere in their operand: stack, concatenate, roll,
  * permute, reshape, index, gather. */
-#include "ir/reader.h"
+#include "notation/reader.h"
 
 enum { MAX_INDEX_ITEMS = 3 * ARRAS_MAX_RANK };
 

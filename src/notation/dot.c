@@ -1,6 +1,6 @@
 /* dot.c -- a graph as a picture for Graphviz: a box for every node, functions in frames of their
  * own. Numbers and notation are those of the text form, so that both can be read side by side. */
-#include "ir/notation.h"
+#include "notation/parts.h"
 
 #include <string.h>
 

@@ -1,0 +1,304 @@
+/* normalise_reduce.c -- sums and the like: over axes, over the letters of an einsum, over the
+ * stored cells of a sparse matrix.  Several variables are reductions within reductions, the last
+ * one innermost. */
+#include "opt/normalise.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Variables ------------------------------------------------------------------------------- */
+
+enum { NAME_ROOM = 16, MOST_VARIABLES = 52 }; /* the letters of an einsum */
+
+static void variable_name(char *name, int number) { snprintf(name, NAME_ROOM, "r%d", number); }
+
+static arras_expr variable(arras_graph *to, int number)
+{
+    char name[NAME_ROOM];
+
+    variable_name(name, number);
+    return ar_expr_var(to, name);
+}
+
+/* Over 0 <= variable < length. */
+static arras_expr reduce_over(ar_reduction reduction, int number, arras_expr length,
+                              arras_expr body)
+{
+    char name[NAME_ROOM];
+
+    variable_name(name, number);
+    return ar_expr_reduce(reduction, name, int_expr(body->graph, 0), length, body);
+}
+
+/* What combines the results of a reduction over some of its cells. */
+static ar_reduction outer_reduction(ar_reduction reduction)
+{
+    return reduction == AR_REDUCE_count_nonzero ? AR_REDUCE_sum : reduction;
+}
+
+static arras_expr reduce_nested(ar_reduction reduction, int n, const arras_dim *lengths,
+                                arras_expr body)
+{
+    for (int k = n - 1; k >= 0; k--) {
+        body = reduce_over(reduction, k, dim_expr(body->graph, lengths[k]), body);
+        reduction = outer_reduction(reduction);
+    }
+    return body;
+}
+
+/* A sum in the type of the body, to which the result is cast: integers wrap around there as they
+ * would have done on the way, and of bools it is their or. */
+static ar_reduction sum_of(arras_dtype dtype)
+{
+    return dtype == ARRAS_BOOL ? AR_REDUCE_any : AR_REDUCE_sum;
+}
+
+/* ---- Reduce ---------------------------------------------------------------------------------- */
+
+/* The axes reduced, as variables. */
+typedef struct {
+    int       n;
+    int       axis[ARRAS_MAX_RANK];
+    arras_dim length[ARRAS_MAX_RANK]; /* of the new graph */
+} reduced_axes;
+
+static void find_reduced(reduced_axes *r, const ar_scope *s, arras_array node)
+{
+    arras_array x = node->inputs[0];
+    uint32_t    mask = (uint32_t)node->ints[1];
+
+    r->n = 0;
+    for (int axis = 0; axis < x->rank; axis++)
+        if (mask >> axis & 1) {
+            r->axis[r->n] = axis;
+            r->length[r->n++] = ar_scope_dim(s, x->shape[axis]);
+        }
+}
+
+/* The cell of x with `places` on the axes reduced. */
+static arras_expr read_reduced(ar_scope *s, arras_array node, const reduced_axes *r,
+                               const arras_expr *places)
+{
+    arras_array x = node->inputs[0];
+    uint32_t    mask = (uint32_t)node->ints[1];
+    bool        keepdims = node->ints[2];
+    arras_expr  indices[ARRAS_MAX_RANK];
+    int         to = 0;
+
+    for (int axis = 0; axis < x->rank; axis++) {
+        bool kept = !(mask >> axis & 1);
+
+        if (kept)
+            indices[axis] = ar_expr_index(s->to, to);
+        to += kept || keepdims;
+    }
+    for (int k = 0; k < r->n; k++)
+        indices[r->axis[k]] = places[k];
+    return ar_scope_read(s, x, indices, NULL);
+}
+
+static arras_expr cells_among(arras_graph *to, const reduced_axes *r)
+{
+    arras_expr cells = int_expr(to, 1);
+
+    for (int k = 0; k < r->n; k++) {
+        arras_expr length = dim_expr(to, r->length[k]);
+
+        cells = k == 0 ? length : binary(AR_OP_multiply, cells, length);
+    }
+    return cells;
+}
+
+/* One variable counts the cells in row-major order: it is the place that argmin gives.  It also
+ * serves reductions over no axes at all, which combine one cell. */
+static arras_expr reduce_flat(ar_scope *s, arras_array node, const reduced_axes *r)
+{
+    arras_expr places[ARRAS_MAX_RANK];
+
+    ar_split_number(places, variable(s->to, 0), r->n, r->length);
+    return reduce_over((ar_reduction)node->ints[0], 0, cells_among(s->to, r),
+                       read_reduced(s, node, r, places));
+}
+
+static arras_expr reduce_axes(ar_scope *s, arras_array node, const reduced_axes *r)
+{
+    ar_reduction reduction = (ar_reduction)node->ints[0];
+    arras_expr   places[ARRAS_MAX_RANK];
+
+    if (r->n == 0 || reduction == AR_REDUCE_argmin || reduction == AR_REDUCE_argmax)
+        return reduce_flat(s, node, r);
+    for (int k = 0; k < r->n; k++)
+        places[k] = variable(s->to, k);
+    return reduce_nested(reduction, r->n, r->length, read_reduced(s, node, r, places));
+}
+
+/* NULL where there certainly are cells. */
+static arras_expr no_cells(arras_graph *to, const reduced_axes *r)
+{
+    arras_expr empty = NULL;
+
+    for (int k = 0; k < r->n; k++) {
+        arras_expr none;
+
+        if (r->length[k] != 0 && !ar_dim_symbolic(r->length[k]))
+            continue;
+        none = binary(AR_OP_equal, dim_expr(to, r->length[k]), int_expr(to, 0));
+        empty = empty ? binary(AR_OP_logical_or, empty, none) : none;
+    }
+    return empty;
+}
+
+/* Of no cells, the initial value alone: -0.0 + 0 is not -0.0, and some reductions have no value
+ * then. */
+static arras_expr with_initial(ar_scope *s, arras_array node, const reduced_axes *r,
+                               arras_expr total)
+{
+    ar_op      combine = ar_reduction_op((ar_reduction)node->ints[0]);
+    arras_expr empty = no_cells(s->to, r);
+    /* Such reductions give the type in which they combine. */
+    arras_expr initial =
+        ar_expr_cast(ar_scope_read(s, node->inputs[1], NULL, NULL), node->type.dtype);
+    arras_expr all = binary(combine, initial, total);
+
+    return empty ? choose(empty, initial, all) : all;
+}
+
+arras_expr ar_normal_reduce(ar_scope *s, arras_array node)
+{
+    reduced_axes r;
+    arras_expr   total;
+
+    find_reduced(&r, s, node);
+    total = reduce_axes(s, node, &r);
+    return node->ninputs > 1 ? with_initial(s, node, &r, total) : total;
+}
+
+/* ---- Einsum ---------------------------------------------------------------------------------- */
+
+/* "ab,bc->ac": a and c are axes of the result; b is summed over, and so a variable. */
+typedef struct {
+    ar_scope   *scope;
+    arras_array node;
+    arras_expr  index[128];  /* of each letter; NULL: not met yet */
+    arras_dim   length[128]; /* of each letter, in the old graph */
+    int         summed;
+    char        letter[MOST_VARIABLES]; /* of each variable, in order of appearance */
+} einsum;
+
+static void note_result(einsum *e)
+{
+    const char *letter = strchr(e->node->name, '>');
+
+    for (int axis = 0; letter && *++letter; axis++) {
+        e->index[*letter & 127] = ar_expr_index(e->scope->to, axis);
+        e->length[*letter & 127] = e->node->shape[axis];
+    }
+}
+
+/* The length of a letter is that of its axes that are not 1, if there are such. */
+static void note_operands(einsum *e)
+{
+    int operand = 0, axis = 0;
+
+    for (const char *at = e->node->name; *at && *at != '-'; at++) {
+        int letter = *at & 127;
+
+        if (*at == ',') {
+            operand++, axis = 0;
+            continue;
+        }
+        if (!e->index[letter]) {
+            e->letter[e->summed] = *at;
+            e->length[letter] = 1;
+            e->index[letter] = variable(e->scope->to, e->summed++);
+        }
+        if (e->node->inputs[operand]->shape[axis] != 1)
+            e->length[letter] = e->node->inputs[operand]->shape[axis];
+        axis++;
+    }
+}
+
+/* Reads an operand whose letters start at `at`, and goes on to those of the next. */
+static arras_expr read_operand(einsum *e, arras_array x, const char **at)
+{
+    arras_expr indices[ARRAS_MAX_RANK];
+
+    for (int axis = 0; axis < x->rank; axis++, ++*at)
+        indices[axis] =
+            broadcast_index(e->index[**at & 127], x->shape[axis], e->length[**at & 127]);
+    ++*at;
+    return ar_expr_cast(ar_scope_read(e->scope, x, indices, NULL), e->node->type.dtype);
+}
+
+/* In the order of the operands, in the type of the result. */
+static arras_expr einsum_product(einsum *e)
+{
+    const char *at = e->node->name;
+    arras_expr  product = read_operand(e, e->node->inputs[0], &at);
+
+    for (int k = 1; k < e->node->ninputs; k++)
+        product = binary(AR_OP_multiply, product, read_operand(e, e->node->inputs[k], &at));
+    return product;
+}
+
+arras_expr ar_normal_einsum(ar_scope *s, arras_array node)
+{
+    einsum    e = { .scope = s, .node = node };
+    arras_dim lengths[MOST_VARIABLES];
+
+    note_result(&e);
+    note_operands(&e);
+    for (int k = 0; k < e.summed; k++)
+        lengths[k] = ar_scope_dim(s, e.length[(int)e.letter[k]]);
+    return reduce_nested(sum_of(node->type.dtype), e.summed, lengths, einsum_product(&e));
+}
+
+/* ---- Compressed sparse rows ------------------------------------------------------------------ */
+
+enum { VALUES, COLUMNS, STARTS, DENSE };
+
+/* values[p] * dense[columns[p], ...] */
+static arras_expr csr_product(ar_scope *s, arras_array node, arras_expr p)
+{
+    arras_array x = node->inputs[DENSE];
+    arras_expr  indices[ARRAS_MAX_RANK], value, cell;
+
+    indices[0] = ar_scope_read(s, node->inputs[COLUMNS], &p, NULL);
+    for (int axis = 1; axis < x->rank; axis++)
+        indices[axis] = ar_expr_index(s->to, axis);
+    value = ar_scope_read(s, node->inputs[VALUES], &p, NULL);
+    cell = ar_scope_read(s, x, indices, NULL);
+    return binary(AR_OP_multiply, ar_expr_cast(value, node->type.dtype),
+                  ar_expr_cast(cell, node->type.dtype));
+}
+
+static arras_expr read_start(ar_scope *s, arras_array node, arras_expr row)
+{
+    return ar_expr_cast(ar_scope_read(s, node->inputs[STARTS], &row, NULL), ARRAS_I64);
+}
+
+/* 0 <= start <= end <= number of values. */
+static arras_expr csr_row_fits(ar_scope *s, arras_array node, arras_expr start, arras_expr end)
+{
+    arras_expr stored = dim_expr(s->to, ar_scope_dim(s, node->inputs[VALUES]->shape[0]));
+    arras_expr rises =
+        binary(AR_OP_logical_and, binary(AR_OP_less_equal, int_expr(s->to, 0), start),
+               binary(AR_OP_less_equal, start, end));
+
+    return binary(AR_OP_logical_and, rises, binary(AR_OP_less_equal, end, stored));
+}
+
+/* A row that does not fit must not pass for an empty one: it reads a start that is not there. */
+arras_expr ar_normal_csr(ar_scope *s, arras_array node)
+{
+    arras_expr row = ar_expr_index(s->to, 0);
+    arras_expr start = read_start(s, node, row), end = read_start(s, node, plus(row, 1));
+    arras_expr product = csr_product(s, node, variable(s->to, 0)), sum, no_row;
+    char       name[NAME_ROOM];
+
+    variable_name(name, 0);
+    sum = ar_expr_reduce(sum_of(node->type.dtype), name, start, end, product);
+    no_row = read_start(s, node, int_expr(s->to, -1));
+    return choose(csr_row_fits(s, node, start, end), ar_expr_cast(sum, node->type.dtype),
+                  ar_expr_cast(no_row, node->type.dtype));
+}
