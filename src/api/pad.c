@@ -209,8 +209,8 @@ static arras_array ramp_side(arras_array x, int axis, int64_t width, arras_array
         items[d] = arras_all_of_axis();
         shape[d] = d == axis ? width : 1;
     }
-    if (!complex_cells)
-        end = arras_real(end);
+    if (dtype >= ARRAS_I8 && dtype <= ARRAS_U64 && arras_array_dtype(end) >= ARRAS_C64)
+        return arras_poison(g, ARRAS_EDTYPE, "pad: a ramp of integers can't end in a complex fill");
     items[axis] = before ? arras_slice(ARRAS_NONE, 1, 1) : arras_slice(-1, ARRAS_NONE, 1);
     edge = arras_cast(arras_index(x, rank, items), complex_cells ? ARRAS_C128 : ARRAS_F64);
     place = arras_index_array(g, rank, shape, axis);

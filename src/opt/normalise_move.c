@@ -202,7 +202,7 @@ static arras_expr item_index(const ar_scope *s, const int64_t *item, int axis)
 {
     arras_dim  start = ar_scope_dim(s, item[AR_ITEM_START]);
     int64_t    step = item[AR_ITEM_STEP];
-    arras_expr index = ar_expr_index(s->to, axis);
+    arras_expr index;
 
     if (!ar_dim_symbolic(start) && start < 0 && ar_dim_symbolic(item[AR_ITEM_START]) &&
         ar_scope_dim(s, item[AR_ITEM_LENGTH]) != 0)
@@ -210,6 +210,7 @@ static arras_expr item_index(const ar_scope *s, const int64_t *item, int axis)
                               start);
     if (item[AR_ITEM_KIND] == ARRAS_AT)
         return dim_expr(s->to, start);
+    index = ar_expr_index(s->to, axis);
     if (step != 1)
         index = binary(AR_OP_multiply, index, int_expr(s->to, step));
     return plus(index, start);

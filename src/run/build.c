@@ -88,8 +88,8 @@ typedef struct {
     ar_compiler      compiler;
     ar_key           key;
     ar_bytes         parts[MOST_PARTS];
-    uint64_t         counts[2]; /* of flags and libraries: where one list ends and the other starts */
-    ar_build_stats   stats;     /* what this call adds */
+    uint64_t       counts[2]; /* of flags and libraries: where one list ends and the other starts */
+    ar_build_stats stats;     /* what this call adds */
 } request;
 
 static bool add_part(request *r, const char *data, size_t length)
@@ -142,8 +142,8 @@ static arras_status make_request(request *r, const ar_build_options *options, co
     if (status)
         return status;
     if (!make_key(r))
-        return ar_fail(err, ARRAS_ELIMIT, "a kernel has too many flags and libraries: at most %d fit",
-                       MOST_PARTS / 2);
+        return ar_fail(err, ARRAS_ELIMIT,
+                       "a kernel has too many flags and libraries: at most %d fit", MOST_PARTS / 2);
     return ARRAS_OK;
 }
 
@@ -307,8 +307,8 @@ static void add_stats(const ar_build_stats *more)
 
 /* ---- The door ------------------------------------------------------------------------------- */
 
-/* The module of a key, waited for if another thread builds it; `fresh`: it is the caller who has to.
- * NULL when there is no memory. */
+/* The module of a key, waited for if another thread builds it; `fresh`: it is the caller who has
+ * to. NULL when there is no memory. */
 static ar_module *claim(request *r, bool *fresh)
 {
     uint64_t   hash = ar_key_hash(&r->key, r->options.hash, 1);

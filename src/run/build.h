@@ -16,11 +16,11 @@ typedef uint64_t ar_build_hash(uint64_t seed, const void *bytes, size_t length);
 
 /* Zero, or a NULL pointer to all of it, means the default throughout.  Lists end with NULL. */
 typedef struct {
-    const char        *compiler;   /* name or path; $ARRAS_CC, else cc.  No arguments, no shell */
-    const char *const *flags;      /* after the standard ones, so that they win */
-    const char *const *libraries;  /* "-lm", "-lmvec": after the source.  The C library is not linked */
-    const char        *generator;  /* the version of what wrote the source */
-    const char        *cache;      /* directory; $ARRAS_CACHE_DIR, else as the XDG rules say */
+    const char        *compiler;    /* name or path; $ARRAS_CC, else cc.  No arguments, no shell */
+    const char *const *flags;       /* after the standard ones, so that they win */
+    const char *const *libraries;   /* "-lm", "-lmvec"; nothing is linked that is not named */
+    const char        *generator;   /* the version of what wrote the source */
+    const char        *cache;       /* directory; $ARRAS_CACHE_DIR, else ~/.cache/arras (or XDG's) */
     int64_t            cache_limit; /* bytes; 256 MiB */
     int64_t            timeout_ms;  /* of the compiler; two minutes */
     bool               no_cache;    /* neither reads nor writes the cache on disk */
@@ -74,10 +74,10 @@ typedef struct {
     char identity[AR_COMPILER_PATH + 128]; /* path, size and time of change */
 } ar_compiler;
 
-/* EINVAL when there is none.  The last answer is remembered for as long as the process lives. */
+/* EINVAL when there is none.  The last answer is remembered, so that to look it up costs nothing;
+ * a compiler that is replaced meanwhile is noticed when another was asked for in between. */
 arras_status ar_compiler_find(ar_compiler *out, const char *name, arras_error *err);
-/* Runs `compiler arguments... -o FILE - libraries...` with the source as its standard input and
- * appends what it wrote to `object`. */
+/* Runs it with the source as its standard input and appends the shared object to `object`. */
 arras_status ar_compiler_run(ar_text *object, const ar_compiler *compiler,
                              const ar_build_options *options, const char *source, size_t length,
                              arras_error *err);

@@ -23,9 +23,16 @@
 extern char **environ;
 
 const char *const ar_compiler_arguments[] = {
-    "-O1", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-nostdlib", "-w",
+    "-O1",
+    "-march=native",
+    "-ffp-contract=off",
+    "-shared",
+    "-fPIC",
+    "-nostdlib",
+    "-w",
     /* Segments that are not padded to pages: a third of the size, and faster to load. */
-    "-Wl,-z,noseparate-code", NULL,
+    "-Wl,-z,noseparate-code",
+    NULL,
 };
 
 /* ---- Files ---------------------------------------------------------------------------------- */
@@ -131,8 +138,8 @@ static bool recall(ar_compiler *out, const char *name, const char *search)
     bool known;
 
     pthread_mutex_lock(&last.lock);
-    known = last.compiler.path[0] && strcmp(last.name, name) == 0 &&
-            strcmp(last.search, search) == 0;
+    known =
+        last.compiler.path[0] && strcmp(last.name, name) == 0 && strcmp(last.search, search) == 0;
     if (known) {
         strcpy(out->path, last.compiler.path);
         strcpy(out->identity, last.compiler.identity);
@@ -171,14 +178,16 @@ arras_status ar_compiler_find(ar_compiler *out, const char *name, arras_error *e
     if (!search)
         search = "/usr/bin:/bin";
     if (strlen(wanted) >= sizeof out->path)
-        return ar_fail(err, ARRAS_ELIMIT, "the name of the C compiler has %zu bytes, at most %d fit",
-                       strlen(wanted), AR_COMPILER_PATH - 1);
+        return ar_fail(err, ARRAS_ELIMIT,
+                       "the name of the C compiler has %zu bytes, at most %d fit", strlen(wanted),
+                       AR_COMPILER_PATH - 1);
     if (recall(out, wanted, search))
         return ARRAS_OK;
     if (!(strchr(wanted, '/') ? is_compiler(out, wanted) : search_path(out, wanted, search)))
-        return ar_fail(err, ARRAS_EINVAL,
-                       "no C compiler: %s is not %s; install gcc, or set ARRAS_CC to the path of one",
-                       wanted, strchr(wanted, '/') ? "a program" : "in PATH");
+        return ar_fail(
+            err, ARRAS_EINVAL,
+            "no C compiler: %s is not %s; install gcc, or set ARRAS_CC to the path of one", wanted,
+            strchr(wanted, '/') ? "a program" : "in PATH");
     remember(out, wanted, search);
     return ARRAS_OK;
 }
@@ -188,9 +197,8 @@ static char cpu[40];
 /* Lines that say what code runs here; the others (clock, core number) differ from run to run. */
 static bool says_what_runs(const char *line)
 {
-    static const char *const words[] = { "vendor_id", "cpu family", "model", "stepping",
-                                         "flags",     "Features",   "CPU ",  "isa",
-                                         "cpu\t" };
+    static const char *const words[] = { "vendor_id", "cpu family", "model", "stepping", "flags",
+                                         "Features",  "CPU ",       "isa",   "cpu\t" };
 
     for (size_t i = 0; i < AR_COUNT(words); i++)
         if (strncmp(line, words[i], strlen(words[i])) == 0)
@@ -303,7 +311,7 @@ static size_t add_list(const char **to, size_t at, const char *const *list)
 static arras_status make_arguments(job *j, const ar_build_options *options, arras_error *err)
 {
     const char *const source[] = { "-x", "c", "-o", j->output, "-", NULL };
-    size_t most = count_list(ar_compiler_arguments) + count_list(options->flags) +
+    size_t            most = count_list(ar_compiler_arguments) + count_list(options->flags) +
                   count_list(options->libraries) + AR_COUNT(source) + 1;
     size_t n = 0;
 
@@ -368,7 +376,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t signals;
     int      failed = posix_spawnattr_setflags(
-        attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+             attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
     sigemptyset(&signals);
     if (!failed)
@@ -453,7 +461,8 @@ static const char *first_error(char *messages)
     const char *first = NULL;
     char       *rest = NULL;
 
-    for (char *line = strtok_r(messages, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest)) {
+    for (char *line = strtok_r(messages, "\r\n", &rest); line;
+         line = strtok_r(NULL, "\r\n", &rest)) {
         if (strncmp(line, "<stdin>:", 8) == 0 && strstr(line, "error: "))
             return line;
         if (!first)
@@ -476,8 +485,8 @@ static arras_status fail_by_message(const job *j, const char *how, int number, a
 
     messages[n > 0 ? n : 0] = '\0';
     keep_ascii(messages);
-    return ar_fail(err, ARRAS_EINVAL, "%s did not compile a kernel (%s %d): %.600s", j->compiler->path,
-                   how, number, first_error(messages));
+    return ar_fail(err, ARRAS_EINVAL, "%s did not compile a kernel (%s %d): %.600s",
+                   j->compiler->path, how, number, first_error(messages));
 }
 
 static arras_status fail_to_start(const job *j, int number, arras_error *err)

@@ -94,10 +94,11 @@ static arras_status check_directory(int fd, const char *path, arras_error *err)
                        "runs; set ARRAS_CACHE_DIR to a directory of your own",
                        path, (unsigned)s.st_uid, (unsigned)geteuid());
     if (s.st_mode & (S_IWGRP | S_IWOTH))
-        return ar_fail(err, ARRAS_EINVAL,
-                       "kernel cache %s has mode %04o: others could change the code you run; chmod 700 "
-                       "it, or set ARRAS_CACHE_DIR to another directory",
-                       path, (unsigned)(s.st_mode & 07777));
+        return ar_fail(
+            err, ARRAS_EINVAL,
+            "kernel cache %s has mode %04o: others could change the code you run; chmod 700 "
+            "it, or set ARRAS_CACHE_DIR to another directory",
+            path, (unsigned)(s.st_mode & 07777));
     return ARRAS_OK;
 }
 
@@ -288,8 +289,8 @@ static int64_t trim(const ar_disk *disk, int64_t *evicted)
     return done ? size : -1;
 }
 
-/* Reading a directory of thousands of files takes milliseconds: it is done when our own sum says so,
- * and now and then because of what others store. */
+/* Reading a directory of thousands of files takes milliseconds: it is done when our own sum says
+ * so, and now and then because of what others store. */
 static void keep_limit(const ar_disk *disk, int64_t stored, int64_t *evicted)
 {
     struct stat s;

@@ -64,7 +64,7 @@ typedef arras_status ar_task_function(void *context, int64_t first, int64_t last
 
 typedef struct {
     ar_task_function *function;
-    void             *context; /* borrowed, may change between runs */
+    void             *context; /* borrowed; what is there may change between runs */
     int64_t           parts;   /* 0: nothing to do, an edge in the shape of a task */
     const char       *name;    /* borrowed, for messages and pictures; may be NULL */
 } ar_task;
@@ -77,7 +77,7 @@ arras_status ar_taskgraph_add(int *out, ar_taskgraph *graph, ar_task task, arras
 arras_status ar_taskgraph_order(ar_taskgraph *graph, int before, int after, arras_error *err);
 /* Ends the building; a circle of tasks that wait for each other is an error. */
 arras_status ar_taskgraph_instantiate(ar_taskgraph *graph, arras_error *err);
-/* Cancels a run in progress and waits for it first. */
+/* A run that was started is cancelled and waited for. */
 void ar_taskgraph_free(ar_taskgraph *graph); /* NULL is fine */
 
 /* Between runs: another number of parts; a trace to fill (NULL: none). */

@@ -3,8 +3,6 @@
 
 #include <sched.h>
 
-enum { IDLE, RUNNING, STARTED };
-
 /* ns, about what it takes to wake a worker that sleeps. */
 enum { BRIEF = 15000 };
 
@@ -100,19 +98,33 @@ static void open_run(ar_taskgraph *graph, int64_t quiet)
     ar_pool_open(graph->pool, run, graph);
 }
 
-static arras_status begin(ar_taskgraph *graph, ar_pool *pool, int state, arras_error *err)
+/* acquire: what the thread that ran it last has written. */
+static bool claim_graph(ar_taskgraph *graph, uint64_t doing)
 {
-    int idle = IDLE;
+    uint64_t state = atomic_load_explicit(&graph->state, memory_order_relaxed);
 
+    return (state & AR_DOING) == AR_IDLE && atomic_compare_exchange_strong_explicit(
+                                                &graph->state, &state, state + AR_NEXT_RUN + doing,
+                                                memory_order_acquire, memory_order_relaxed);
+}
+
+/* release: to the next thread that runs it. */
+static void release_graph(ar_taskgraph *graph)
+{
+    uint64_t state = atomic_load_explicit(&graph->state, memory_order_relaxed);
+
+    atomic_store_explicit(&graph->state, state & ~(uint64_t)(AR_DOING | AR_STOP),
+                          memory_order_release);
+}
+
+static arras_status begin(ar_taskgraph *graph, ar_pool *pool, uint64_t doing, arras_error *err)
+{
     if (!graph->ready)
         return ar_fail(err, ARRAS_EINVAL, "a task graph is run before it is instantiated");
-    /* acquire: what the thread that ran it last has written */
-    if (!atomic_compare_exchange_strong_explicit(&graph->state, &idle, state, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (!claim_graph(graph, doing))
         return ar_fail(err, ARRAS_EINVAL,
                        "a task graph of %zu tasks is running already: wait for it, or make another",
                        graph->ntasks);
-    atomic_store_explicit(&graph->stop, ARRAS_OK, memory_order_relaxed);
     atomic_store_explicit(&graph->left_out, false, memory_order_relaxed);
     atomic_store_explicit(&graph->failed, false, memory_order_relaxed);
     ar_taskgraph_measure(graph);
@@ -124,16 +136,17 @@ static arras_status begin(ar_taskgraph *graph, ar_pool *pool, int state, arras_e
 
 static arras_status outcome(ar_taskgraph *graph, arras_error *err)
 {
-    arras_status status = (arras_status)atomic_load_explicit(&graph->stop, memory_order_relaxed);
+    uint64_t state = atomic_load_explicit(&graph->state, memory_order_relaxed);
 
     if (atomic_load_explicit(&graph->failed, memory_order_relaxed)) {
         if (err)
             *err = graph->failure;
-        return status;
+        return graph->failure.code;
     }
     if (atomic_load_explicit(&graph->left_out, memory_order_relaxed))
-        return ar_fail(err, status, "the run of %zu tasks was cancelled", graph->ntasks);
-    return ARRAS_OK; /* a cancellation that came too late */
+        return ar_fail(err, (arras_status)(state & AR_STOP), "the run of %zu tasks was cancelled",
+                       graph->ntasks);
+    return ARRAS_OK; /* or a cancellation that came too late */
 }
 
 /* In a forked child: the threads that were busy with this run are not there. */
@@ -171,14 +184,13 @@ static arras_status end(ar_taskgraph *graph, arras_error *err)
 {
     arras_status status = complete(graph, err);
 
-    /* release: to the next thread that runs it */
-    atomic_store_explicit(&graph->state, IDLE, memory_order_release);
+    release_graph(graph);
     return status;
 }
 
 arras_status ar_taskgraph_run(ar_taskgraph *graph, ar_pool *pool, arras_error *err)
 {
-    arras_status status = begin(graph, pool, RUNNING, err);
+    arras_status status = begin(graph, pool, AR_RUNNING, err);
 
     if (status)
         return status;
@@ -193,7 +205,7 @@ arras_status ar_taskgraph_run(ar_taskgraph *graph, ar_pool *pool, arras_error *e
 
 arras_status ar_taskgraph_start(ar_taskgraph *graph, ar_pool *pool, arras_error *err)
 {
-    arras_status status = begin(graph, pool, STARTED, err);
+    arras_status status = begin(graph, pool, AR_STARTED, err);
 
     if (status || graph->ntasks == 0)
         return status;
@@ -207,16 +219,12 @@ arras_status ar_taskgraph_start(ar_taskgraph *graph, ar_pool *pool, arras_error 
 
 arras_status ar_taskgraph_wait(ar_taskgraph *graph, arras_error *err)
 {
-    if (atomic_load_explicit(&graph->state, memory_order_acquire) != STARTED)
+    /* acquire: it may be another thread that started it */
+    uint64_t state = atomic_load_explicit(&graph->state, memory_order_acquire);
+
+    if ((state & AR_DOING) != AR_STARTED)
         return ar_fail(err, ARRAS_EINVAL, "a task graph is waited for that was not started");
     return end(graph, err);
 }
 
-void ar_taskgraph_cancel(ar_taskgraph *graph, arras_status why)
-{
-    int none = ARRAS_OK;
-
-    if (atomic_load_explicit(&graph->state, memory_order_relaxed) != IDLE)
-        atomic_compare_exchange_strong_explicit(&graph->stop, &none, (int)why, memory_order_relaxed,
-                                                memory_order_relaxed);
-}
+void ar_taskgraph_cancel(ar_taskgraph *graph, arras_status why) { ar_taskgraph_stop(graph, why); }

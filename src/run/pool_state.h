@@ -1,5 +1,5 @@
-/* pool_state.h -- what pool.c (threads), pool_graph.c (building), pool_run.c (runs) and
- * pool_work.c (the work in them) share.
+/* pool_state.h -- what pool.c (pools), pool_thread.c (their threads), pool_graph.c (building),
+ * pool_run.c (runs) and pool_work.c (the work in them) share.
  *
  * A run is a queue of ready tasks.  Every task becomes ready once, so the queue is an array with a
  * place for each: `tail` is raised to reserve places, `head` to take from them, and neither ever
@@ -43,6 +43,13 @@ typedef struct ar_run {
 
 enum { AR_POOL_RUNS = 32 };
 
+typedef struct {
+    ar_pool  *pool;
+    pthread_t thread;
+    int       number; /* 0 is the caller */
+    int       cpu;    /* -1: any */
+} ar_worker;
+
 struct ar_pool {
     AR_OWN_LINE _Atomic uint64_t idle;
     AR_OWN_LINE _Atomic uint32_t open;   /* bit r: run r may have work */
@@ -55,7 +62,7 @@ struct ar_pool {
     bool           shared;
     struct ar_pool *next; /* of all pools */
     void           *block;
-    struct ar_worker *worker;
+    ar_worker      *worker; /* [threads]; the first is not used */
     ar_run          runs[AR_POOL_RUNS];
 };
 
@@ -82,6 +89,11 @@ typedef struct {
     int before, after;
 } ar_edge;
 
+/* The state of a graph in one word, so that a cancellation meets the run it was meant for: the
+ * status that ends the run early, what the graph is doing, and the number of the run. */
+enum { AR_STOP = 0xff, AR_IDLE = 0, AR_RUNNING = 0x100, AR_STARTED = 0x200, AR_DOING = 0x300 };
+#define AR_NEXT_RUN UINT64_C(0x400)
+
 struct ar_taskgraph {
     /* As built. */
     ar_task *tasks;
@@ -104,8 +116,7 @@ struct ar_taskgraph {
     void             *nodes_block, *loops_block;
 
     /* Of the run in progress. */
-    atomic_int  state;
-    atomic_int  stop; /* the status that ends the run early */
+    _Atomic uint64_t state; /* see AR_STOP */
     atomic_bool left_out, failed;
     uint32_t    generation;
     int64_t     began; /* ns */
@@ -135,6 +146,12 @@ void ar_taskgraph_measure(ar_taskgraph *graph);
 /* Work was added to a run, or was left by someone who found it: if nobody is looking for work,
  * someone who sleeps is woken.  Whoever finds work calls this again, so nobody else need be told. */
 void ar_pool_notify(ar_pool *pool, ar_run *run, int64_t pieces);
+/* The run in progress starts no more parts.  False: there is none, or something else stopped it. */
+bool ar_taskgraph_stop(ar_taskgraph *graph, arras_status why);
+
+void ar_workers_start(ar_pool *pool);
+void ar_workers_end(ar_pool *pool);
+
 /* NULL when the pool has no workers or no free place.  The run is closed. */
 ar_run *ar_pool_claim(ar_pool *pool);
 void    ar_pool_open(ar_pool *pool, ar_run *run, ar_taskgraph *graph);

@@ -2,18 +2,30 @@
  * passing readiness on. */
 #include "run/pool_state.h"
 
+/* ---- Stopping ------------------------------------------------------------------------------- */
+
+/* relaxed: only the word itself counts. */
+bool ar_taskgraph_stop(ar_taskgraph *graph, arras_status why)
+{
+    uint64_t now = atomic_load_explicit(&graph->state, memory_order_relaxed);
+
+    while ((now & AR_DOING) != AR_IDLE && !(now & AR_STOP))
+        if (atomic_compare_exchange_weak_explicit(&graph->state, &now, now | (uint64_t)why,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            return true;
+    return false;
+}
+
 /* ---- Doing ---------------------------------------------------------------------------------- */
 
 static void keep_failure(ar_hand *hand, const ar_piece *piece, arras_status status)
 {
     ar_taskgraph *graph = hand->graph;
-    int           none = ARRAS_OK;
     const char   *name = graph->tasks[piece->task].name;
 
-    /* relaxed: the caller reads `failure` after the count of unfinished tasks reached 0 */
-    if (!atomic_compare_exchange_strong_explicit(&graph->stop, &none, (int)status,
-                                                 memory_order_relaxed, memory_order_relaxed))
+    if (!ar_taskgraph_stop(graph, status))
         return;
+    /* The caller reads this after the count of unfinished tasks reached 0. */
     if (hand->error.text[0])
         graph->failure = hand->error;
     else
@@ -47,7 +59,7 @@ void ar_hand_do(ar_hand *hand, const ar_node *node, const ar_piece *piece)
 
     if (piece->first == piece->last)
         return;
-    if (atomic_load_explicit(&graph->stop, memory_order_relaxed)) {
+    if (atomic_load_explicit(&graph->state, memory_order_relaxed) & AR_STOP) {
         atomic_store_explicit(&graph->left_out, true, memory_order_relaxed);
         return;
     }
@@ -191,6 +203,19 @@ static bool finish(ar_hand *hand, const ar_node *node, ar_piece *next)
     return kept;
 }
 
+/* A run that was expected to be brief is not: now help is welcome. */
+static void end_quiet(ar_hand *hand)
+{
+    ar_run *run = hand->run;
+    int64_t until = atomic_load_explicit(&run->quiet_until, memory_order_relaxed);
+
+    if (!until || ar_clock() < until)
+        return;
+    atomic_store_explicit(&run->quiet_until, 0, memory_order_relaxed);
+    if (ar_run_has_work(run))
+        ar_pool_notify(hand->graph->pool, run, 2);
+}
+
 /* Does a piece and whatever can be gone on with after it. */
 static void follow(ar_hand *hand, ar_piece piece)
 {
@@ -202,6 +227,7 @@ static void follow(ar_hand *hand, ar_piece piece)
 
         node = &graph->nodes[piece.task];
         ar_hand_do(hand, node, &piece);
+        end_quiet(hand);
         /* acq_rel: who finishes the last part passes on what was done in all of them */
         if (node->parts > 1 && atomic_fetch_sub_explicit(&graph->loops[piece.task].left, count,
                                                          memory_order_acq_rel) != count)
@@ -238,24 +264,10 @@ static void report_finished(ar_hand *hand)
         ar_futex_wake(&run->caller, 1);
 }
 
-/* A run that was expected to be brief is not: now help is welcome. */
-static void end_quiet(ar_hand *hand)
-{
-    ar_run *run = hand->run;
-    int64_t until = atomic_load_explicit(&run->quiet_until, memory_order_relaxed);
-
-    if (!until || ar_clock() < until)
-        return;
-    atomic_store_explicit(&run->quiet_until, 0, memory_order_relaxed);
-    if (ar_run_has_work(run))
-        ar_pool_notify(hand->graph->pool, run, 2);
-}
-
 void ar_hand_work_off(ar_hand *hand, ar_piece piece)
 {
     do {
         follow(hand, piece);
-        end_quiet(hand);
     } while (ar_hand_take(&piece, hand));
     report_finished(hand);
 }
