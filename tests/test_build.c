@@ -1,4 +1,5 @@
-/* Building kernels: from source to a symbol, many at once, and compilers that go wrong. */
+/* test_build.c -- building kernels: from source to a symbol, many at once, compilers that go wrong.
+ */
 #include "build_kit.h"
 
 #include <pthread.h>
@@ -198,6 +199,34 @@ static void processes_share_a_cache(void)
     CHECK_EQ_INT(stats_now().disk_hits - before.disk_hits, 1);
 }
 
+static void a_child_does_not_wait_for_a_thread_it_has_not(void)
+{
+    thread_work work = { .source = "int answer(void) { return 1; }" };
+    const char *go = place("go");
+    char        body[700];
+    pthread_t   thread;
+    int         status = -1;
+    pid_t       pid;
+
+    /* The thread's compiler waits until the child has built the same. */
+    snprintf(body, sizeof body, "while [ ! -e %s ]; do sleep 0.01; done\nexec %s \"$@\"", go,
+             copier);
+    setenv("ARRAS_CC", script("waits", body), 1);
+    pthread_create(&thread, NULL, open_in_thread, &work);
+    usleep(50 * 1000);
+    pid = fork();
+    if (pid == 0) {
+        write_text(go, "", 0600);
+        _exit(answer_once(NULL, work.source) == 42 ? 0 : 1);
+    }
+    waitpid(pid, &status, 0);
+    CHECK_EQ_INT(status, 0);
+    pthread_join(thread, NULL);
+    CHECK_EQ_INT(work.answer, 42);
+    ar_module_close(work.module);
+    unsetenv("ARRAS_CC");
+}
+
 /* ---- Collisions ------------------------------------------------------------------------------ */
 
 static uint64_t same_for_all(uint64_t seed, const void *bytes, size_t length)
@@ -226,7 +255,7 @@ static void a_collision_gives_no_wrong_kernel(void)
 
 static void without_a_compiler_the_caller_is_told(void)
 {
-    char            *path = strdup(getenv("PATH"));
+    char             search[300], *path = strdup(getenv("PATH"));
     ar_build_options absent = { .compiler = "/nowhere/cc" };
 
     CHECK(ar_build_has_compiler(NULL));
@@ -241,7 +270,8 @@ static void without_a_compiler_the_caller_is_told(void)
     CHECK_EQ_INT(answer_once(NULL, simple), 42);
     unsetenv("ARRAS_CC");
     script("cc", "exec \"${0%/*}/copier\" \"$@\"");
-    setenv("PATH", strcat(strcpy((char[400]){ 0 }, ".::/nowhere:"), root), 1);
+    snprintf(search, sizeof search, ".::/nowhere:%s", root);
+    setenv("PATH", search, 1);
     CHECK(ar_build_has_compiler(NULL));
     setenv("PATH", path, 1);
     CHECK(!ar_build_has_compiler(&absent));
@@ -380,6 +410,7 @@ TEST_MAIN
     RUN(threads_build_a_source_once);
     RUN(threads_share_a_failure);
     RUN(processes_share_a_cache);
+    RUN(a_child_does_not_wait_for_a_thread_it_has_not);
     RUN(a_collision_gives_no_wrong_kernel);
     RUN(without_a_compiler_the_caller_is_told);
     RUN(a_wrong_source_shows_its_first_error);

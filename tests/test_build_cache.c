@@ -1,4 +1,5 @@
-/* The cache of kernels on disk: broken files, directories that are not safe, its limit. */
+/* test_build_cache.c -- the cache of kernels on disk: broken files, unsafe directories, its limit.
+ */
 #include "build_kit.h"
 
 #include <sys/resource.h>
@@ -37,7 +38,7 @@ static void flip(const char *path, off_t at)
     close(fd);
 }
 static void flip_first(const char *path) { flip(path, 0); }
-static void flip_code(const char *path) { flip(path, 3000); }
+static void flip_code(const char *path) { flip(path, 200); }
 static void flip_key(const char *path) { flip(path, -40); }
 static void flip_object_length(const char *path) { flip(path, -25); } /* its highest byte */
 static void flip_key_length(const char *path) { flip(path, -24); }
@@ -255,6 +256,28 @@ static void set_age(const char *path, time_t seconds)
     CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
 }
 
+static const char *in_cache(const char *name)
+{
+    static char path[400];
+
+    snprintf(path, sizeof path, "%s/%s", cache, name);
+    return path;
+}
+
+static int64_t cache_size(void)
+{
+    DIR        *listing = opendir(cache);
+    int64_t     size = 0;
+    struct stat s;
+
+    for (struct dirent *d; listing && (d = readdir(listing));)
+        if (strlen(d->d_name) == 35 && fstatat(dirfd(listing), d->d_name, &s, 0) == 0)
+            size += s.st_size;
+    if (listing)
+        closedir(listing);
+    return size;
+}
+
 static void the_least_recently_used_go_first(void)
 {
     ar_build_options options = quick();
@@ -291,15 +314,15 @@ static void the_cache_stays_within_its_limit(void)
     options.cache_limit = 64 * 1024;
     options.generator = generator;
     CHECK(mkdir(cache, 0700) == 0);
-    write_text(place("foreign"), "", 0600);
-    CHECK(link(place("foreign"), strcat(strcpy((char[400]){ 0 }, cache), "/foreign")) == 0);
-    write_text(strcat(strcpy((char[400]){ 0 }, cache), "/tmp-0123456789abcdef"), "", 0600);
-    set_age(strcat(strcpy((char[400]){ 0 }, cache), "/tmp-0123456789abcdef"), 2 * 3600);
+    write_text(in_cache("foreign"), "", 0600);
+    write_text(in_cache("tmp-0123456789abcdef"), "", 0600);
+    set_age(in_cache("tmp-0123456789abcdef"), 2 * 3600);
     for (int i = 0; i < 20; i++) {
         snprintf(generator, sizeof generator, "%d", i);
         CHECK_EQ_INT(answer_once(&options, simple), 42);
+        CHECK(cache_size() <= options.cache_limit);
     }
-    CHECK(count_files(cache, ".so") >= 2 && count_files(cache, ".so") <= 16);
+    CHECK(count_files(cache, ".so") >= 2);
     CHECK_EQ_INT(count_files(cache, "foreign"), 1);          /* not ours to remove */
     CHECK_EQ_INT(count_files(cache, "0123456789abcdef"), 0); /* its writer died long ago */
     options.cache_limit = 1;

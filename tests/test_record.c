@@ -193,6 +193,32 @@ static void equality_crosses_graphs(void)
     arras_graph_free(other);
 }
 
+/* A node and its copy from elsewhere: equal cells are equal, whoever owns them, seen from both
+ * sides; and however a nan or a true is spelt. */
+static void equality_is_symmetric(void)
+{
+    arras_graph  *other = NULL;
+    const double  cells[] = { 1, -NAN }, again[] = { 1, NAN };
+    const uint8_t yes = 1, also_yes = 7;
+    const int64_t two = 2;
+    arras_error   err;
+    arras_array   a, b, c, x, y;
+
+    if (!CHECK_EQ_INT(arras_graph_new(&other, &err), ARRAS_OK))
+        return;
+    a = arras_copy(g, ARRAS_F64, 1, &two, NULL, cells);
+    b = arras_borrow(other, ARRAS_F64, 1, &two, NULL, cells);
+    c = arras_borrow(other, ARRAS_F64, 1, &two, NULL, again);
+    x = arras_multiply(arras_sin(a), arras_sin(a)), y = arras_multiply(arras_sin(b), arras_sin(c));
+    CHECK(b != c && a == arras_copy(g, ARRAS_F64, 1, &two, NULL, again));
+    CHECK(arras_array_equal(x, y) && arras_array_equal(y, x));
+    CHECK(!arras_array_equal(arras_sin(a), y) && !arras_array_equal(y, arras_sin(a)));
+    CHECK(arras_scalar(g, ARRAS_BOOL, &yes) == arras_scalar(g, ARRAS_BOOL, &also_yes));
+    CHECK(arras_copy(g, ARRAS_BOOL, 0, NULL, NULL, &yes) ==
+          arras_copy(g, ARRAS_BOOL, 0, NULL, NULL, &also_yes));
+    arras_graph_free(other);
+}
+
 static arras_array record_chain(arras_graph *in)
 {
     arras_array x = arras_placeholder(in, "x", ARRAS_F64, SHAPE(100, 100)), y = x;
@@ -313,7 +339,7 @@ static void mistakes_of_movement(void)
     POISON(arras_reshape(sym, SHAPE(-1), 'C'), "do not fill"); /* n*m is not affine */
     POISON(arras_reshape(input("zero", ARRAS_F64, SHAPE(0, 3)), SHAPE(0, -1), 'C'), "do not fill");
     POISON(arras_broadcast_to(a, SHAPE(3, 5)), "axis 1");
-    POISON(arras_squeeze(a, 1, (int[]){ 0 }), "is not of length 1");
+    POISON(arras_squeeze(a, 1, (int[]){ 0 }), "axis 0 is 3, not 1");
     POISON(arras_expand_dims(a, 1, (int[]){ 5 }), "does not exist");
     POISON(arras_flip(a, 1, (int[]){ 2 }), "flip: axis 2");
     POISON(arras_repeat(a, -1, 0), "negative");
@@ -332,7 +358,7 @@ static void mistakes_of_movement(void)
     POISON(arras_pad(a, (int64_t[]){ 1, 0, 0, 0 }, (arras_pad_mode)77, NULL), "no such mode");
     POISON(arras_arange(g, 0, 5, 0), "step is 0");
     POISON(arras_arange_real(g, 0, 5, NAN), "no number of cells");
-    POISON(arras_linspace(g, 0, 1, -3, true), "negative length -3");
+    POISON(arras_linspace(g, 0, 1, -3, true), "0 or more");
 }
 
 static void mistakes_of_einsum(void)
@@ -372,6 +398,15 @@ static void mistakes_of_lambdas(void)
     POISON(arras_lambda(g, SHAPE(3),
                         arras_expr_load(c, 1, &i, &(arras_edge){ (arras_edge_rule)9, NULL })),
            "edge rule number 9");
+    POISON(
+        arras_lambda(g, SHAPE(3),
+                     arras_expr_load(c, 1, &i,
+                                     &(arras_edge){ ARRAS_EDGE_CONSTANT, arras_expr_int(g, 300) })),
+        "fill 300 of axis 0 does not fit u8");
+    POISON(
+        arras_lambda(g, SHAPE(3),
+                     arras_expr_apply(ARRAS_OP_pow, 2, (arras_expr[]){ i, arras_expr_int(g, -1) })),
+        "power -1");
     POISON(arras_lambda(g, SHAPE(3), NULL), "NULL");
     POISON(arras_lambda(g, SHAPE(-2), i), "negative length -2");
     POISON(arras_lambda(g, SHAPE(3),
@@ -423,6 +458,56 @@ static void mistakes_of_names(void)
     CHECK_HAS(err.text, "output '1'");
 }
 
+/* Poison of the user's own making is poison whatever its code, and does not spoil other outputs. */
+static void users_make_poison(void)
+{
+    arras_error err;
+
+    POISON(arras_poison(g, ARRAS_OK, "mine"), "mine");
+    POISON(arras_poison(g, (arras_status)777, "mine"), "mine");
+    POISON(arras_poison(g, ARRAS_ENOMEM, "mine"), "mine");
+    arras_output(g, "fine", arras_int(g, 1));
+    CHECK_EQ_INT(arras_check(g, &err), ARRAS_OK);
+    arras_output(g, "bad", arras_poison(g, ARRAS_OK, "mine"));
+    CHECK_EQ_INT(arras_check(g, &err), ARRAS_EINVAL);
+}
+
+static void sizes_are_no_numbers(void)
+{
+    arras_dim   n = arras_size(g, "n");
+    arras_array x = input("x", ARRAS_F64, SHAPE(10));
+
+    POISON(arras_linspace(g, 0, 1, n, true), "must be a number");
+    POISON(arras_arange(g, 0, n, 1), "must be numbers");
+    POISON(arras_roll(x, 1, &n, (int[]){ 0 }), "symbolic");
+    POISON(arras_index(x, 1, (arras_item[]){ arras_slice(-20, n, 1) }), "start -20");
+    POISON(input("y", ARRAS_F64, SHAPE(INT64_MIN)), "INT64_MIN is no length");
+    POISON(arras_sum(x, -1, (int[]){ 0 }, false), "negative");
+    POISON(arras_matmul(arras_poison(g, ARRAS_EINVAL, "first"), arras_int(g, 1)), "first");
+    POISON(arras_add(x, NULL), "add: operand 1 is NULL");
+}
+
+/* [2*n, n] fits [2*m, m] though its first axis alone does not say what n is. */
+static void sizes_of_calls_are_found(void)
+{
+    arras_dim   n = arras_size(g, "n"), m = arras_size(g, "m");
+    arras_array p = arras_param(g, "p", ARRAS_F64, SHAPE(arras_dim_mul(g, n, 2), n));
+    arras_array x = input("x", ARRAS_F64, SHAPE(arras_dim_mul(g, m, 2), m));
+    arras_array y = input("y", ARRAS_F64, SHAPE(arras_dim_mul(g, m, 4), m));
+    arras_array q = arras_param(g, "q", ARRAS_F64, SHAPE(arras_dim_mul(g, n, 2)));
+    arras_array z = input("z", ARRAS_F64, SHAPE(arras_dim_mul(g, m, 4))),
+                w = input("w", ARRAS_F64, SHAPE(m));
+    const char    *name = "r";
+    arras_function f = arras_function_new(g, "f", 1, &p, 1, &name, &p);
+    arras_function h =
+        arras_function_new(g, "h", 1, &q, 1, &name, (arras_array[]){ arras_size_value(g, n) });
+
+    CHECK_STR(typed(arras_call(f, "r", 1, &x)), "f64[2*m, m]");
+    CHECK_STR(typed(arras_call(h, "r", 1, &z)), "i64[]");
+    POISON(arras_call(f, "r", 1, &y), "does not fit");
+    POISON(arras_call(h, "r", 1, &w), "can't be shown to fit");
+}
+
 static void a_parameter_needs_a_call(void)
 {
     arras_error err;
@@ -444,6 +529,12 @@ static void graphs_do_not_mix(void)
     y = arras_placeholder(other, "y", ARRAS_F64, SHAPE(3));
     for (int i = 0; i < 50; i++)
         n = arras_dim_add(other, arras_size(other, "n"), i);
+    {
+        arras_expr at = arras_expr_index(g, 0);
+        arras_edge edge = { ARRAS_EDGE_CONSTANT, arras_expr_int(other, 5) };
+
+        POISON(arras_lambda(g, SHAPE(3), arras_expr_load(x, 1, &at, &edge)), "another graph");
+    }
     POISON(arras_add(x, y), "another graph");
     POISON(arras_output(g, "y", y), "another graph");
     POISON(input("z", ARRAS_F64, SHAPE(n)), "another graph");
@@ -520,12 +611,16 @@ TEST_MAIN
     RUN_IN_GRAPH(equal_structures_are_one_node);
     RUN_IN_GRAPH(a_diamond_is_linear);
     RUN_IN_GRAPH(equality_crosses_graphs);
+    RUN_IN_GRAPH(equality_is_symmetric);
     RUN(ten_thousand_nodes_record_quickly);
     RUN_IN_GRAPH(mistakes_of_shape_and_type);
     RUN_IN_GRAPH(mistakes_of_movement);
     RUN_IN_GRAPH(mistakes_of_einsum);
     RUN_IN_GRAPH(mistakes_of_lambdas);
     RUN_IN_GRAPH(mistakes_of_names);
+    RUN_IN_GRAPH(users_make_poison);
+    RUN_IN_GRAPH(sizes_are_no_numbers);
+    RUN_IN_GRAPH(sizes_of_calls_are_found);
     RUN_IN_GRAPH(a_parameter_needs_a_call);
     RUN_IN_GRAPH(graphs_do_not_mix);
     RUN_IN_GRAPH(nothing_is_survived);

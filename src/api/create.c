@@ -6,6 +6,9 @@
 
 arras_array arras_full(arras_array value, int rank, const arras_dim *shape)
 {
+    if (arras_array_rank(value) > 0)
+        return arras_poison(arras_array_graph(value), ARRAS_ESHAPE,
+                            "full: the value must have rank 0: use broadcast_to");
     return arras_broadcast_to(value, rank, shape);
 }
 
@@ -27,6 +30,8 @@ arras_array arras_ones(arras_graph *g, arras_dtype dtype, int rank, const arras_
 
 arras_array arras_index_array(arras_graph *g, int rank, const arras_dim *shape, int axis)
 {
+    if (axis < -rank || axis >= rank)
+        return arras_poison(g, ARRAS_EAXIS, "index_array: there is no such axis");
     return arras_lambda(g, rank, shape, arras_expr_index(g, axis < 0 ? axis + rank : axis));
 }
 
@@ -67,6 +72,10 @@ arras_array arras_arange(arras_graph *g, int64_t start, int64_t stop, int64_t st
 {
     if (step == 0)
         return arras_poison(g, ARRAS_EINVAL, "arange: the step is 0");
+    if (arras_dim_is_symbolic(start) || arras_dim_is_symbolic(stop))
+        return arras_poison(g, ARRAS_ESIZE,
+                            "arange: the bounds must be numbers: for a symbolic length "
+                            "use arras_index_array");
     return ramp(g, step_count(start, stop, step), arras_expr_int(g, start),
                 arras_expr_int(g, step));
 }
@@ -86,10 +95,13 @@ arras_array arras_arange_real(arras_graph *g, double start, double stop, double 
 
 arras_array arras_linspace(arras_graph *g, double start, double stop, int64_t count, bool endpoint)
 {
-    int64_t     steps = endpoint ? count - 1 : count;
+    int64_t     steps = endpoint && count > 0 ? count - 1 : count;
     double      step = (stop - start) / (double)(steps > 0 ? steps : 1);
-    arras_array cells = ramp(g, count, arras_expr_float(g, start), arras_expr_float(g, step)), last;
+    arras_array cells, last;
 
+    if (count < 0) /* a symbolic size too: it is a very small number */
+        return arras_poison(g, ARRAS_EINVAL, "linspace: the count must be a number, 0 or more");
+    cells = ramp(g, count, arras_expr_float(g, start), arras_expr_float(g, step));
     if (!endpoint || count < 2)
         return cells;
     /* The end is met exactly, whatever rounding does on the way. */

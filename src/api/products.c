@@ -41,6 +41,8 @@ arras_array arras_matmul(arras_array x, arras_array y)
     int         rank_x = arras_array_rank(x), rank_y = arras_array_rank(y);
     arras_array bad;
 
+    if (rank_x < 0 || rank_y < 0)
+        return arras_multiply(x, y); /* poison: hands the first message on */
     if (rank_x == 0 || rank_y == 0)
         return arras_poison(arras_array_graph(x), ARRAS_ESHAPE,
                             "matmul: an operand has rank 0: use multiply");

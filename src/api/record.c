@@ -6,7 +6,11 @@
 
 arras_array arras_poison(arras_graph *g, arras_status code, const char *message)
 {
-    return g ? ar_poison(g, code, "%s", message ? message : "") : ar_poison_no_graph();
+    /* ENOMEM is the graph's own: it says that recording itself has failed. */
+    bool known = (int)code > ARRAS_OK && (int)code < ARRAS_ENOMEM;
+
+    return g ? ar_poison(g, known ? code : ARRAS_EINVAL, "%s", message ? message : "")
+             : ar_poison_no_graph();
 }
 
 /* ---- Sizes and leaves ----------------------------------------------------------------------- */
@@ -104,14 +108,14 @@ int arras_op_find(const char *name) { return name ? ar_op_find(name, strlen(name
 
 arras_array arras_apply(int op, int n, const arras_array *operands)
 {
-    arras_array bad = ar_check_inputs("apply", n, operands);
+    arras_array bad;
 
-    if (bad)
-        return bad;
-    if (op < 0 || op >= AR_OP_END)
-        return ar_poison(operands[0]->graph, ARRAS_EINVAL, "apply: there is no operation number %d",
-                         op);
-    return ar_map((ar_op)op, n, operands);
+    if (op >= 0 && op < AR_OP_END)
+        return ar_map((ar_op)op, n, operands);
+    bad = ar_check_inputs("apply", n, operands);
+    return bad ? bad
+               : ar_poison(operands[0]->graph, ARRAS_EINVAL,
+                           "apply: there is no operation number %d", op);
 }
 
 arras_array arras_cast(arras_array x, arras_dtype dtype) { return ar_cast(x, dtype); }
@@ -187,15 +191,18 @@ arras_array arras_roll(arras_array x, int n, const int64_t *shifts, const int *a
 
     if (bad)
         return bad;
-    if (n > 0 && (!shifts || !axes))
-        return ar_poison(x->graph, ARRAS_EINVAL, "roll: shifts or axes are NULL");
+    if (n < 0 || (n > 0 && (!shifts || !axes)))
+        return ar_poison(x->graph, ARRAS_EINVAL, "roll: %d shifts, or shifts or axes are NULL", n);
     for (int i = 0; i < n; i++) {
         int axis;
 
         if (ar_axis_check(&axis, "roll", axes[i], x->rank, &err) != ARRAS_OK)
             return ar_poison_of(x->graph, &err);
-        if (!ar_add64(&all[axis], all[axis],
-                      shifts[i])) /* an axis may be rolled twice, as in NumPy */
+        if (ar_dim_symbolic(shifts[i]))
+            return ar_poison(x->graph, ARRAS_ESIZE,
+                             "roll: the shift of axis %d is symbolic: it must be a number", axis);
+        /* An axis may be rolled twice, as in NumPy. */
+        if (!ar_add64(&all[axis], all[axis], shifts[i]))
             return ar_poison(x->graph, ARRAS_ELIMIT, "roll: the shift of axis %d is too large",
                              axis);
     }
@@ -308,7 +315,9 @@ arras_function arras_function_new(arras_graph *g, const char *name, int nparams,
                                   const arras_array *params, int nresults, const char *const *names,
                                   const arras_array *results)
 {
-    static const struct arras_funcdef nowhere = { .name = "", .error = "the graph is NULL" };
+    static const struct arras_funcdef nowhere = { .name = "",
+                                                  .error = "the graph is NULL",
+                                                  .code = ARRAS_EINVAL };
 
     return g ? ar_function_new(g, name, nparams, params, nresults, names, results) : &nowhere;
 }

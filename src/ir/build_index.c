@@ -94,6 +94,8 @@ static arras_array slice_symbols(int64_t *item, arras_array x, int axis, const a
     count = up ? ar_dim_sub(g, stop, start) : ar_dim_sub(g, start, stop);
     if (ar_dim_error(g, count))
         return ar_poison(g, ARRAS_ESIZE, "index: axis %d: %s", axis, ar_dim_error(g, count));
+    if (!ar_dim_symbolic(start) && start < 0)
+        return poison_at(x, axis, "start", slice->start);
     if (!ar_dim_symbolic(count) && count < 0)
         count = 0;
     item[AR_ITEM_START] = count == 0 ? 0 : start;
@@ -132,7 +134,9 @@ static arras_array spread(arras_item *out, int *count, arras_array x, int n,
 {
     int taken = 0, ellipses = 0, made = 0;
 
-    if (n < 0 || n > MAX_ITEMS || (n > 0 && !items))
+    if (n > 0 && !items)
+        return ar_poison(x->graph, ARRAS_EINVAL, "index: the items are NULL");
+    if (n < 0 || n > MAX_ITEMS)
         return ar_poison(x->graph, ARRAS_ELIMIT, "index: %d items; there may be 0..%d", n,
                          MAX_ITEMS);
     for (int i = 0; i < n; i++) {

@@ -11,7 +11,7 @@ static arras_array check_leaf(arras_graph *g, const char *what, const char *name
     if (!name || !ar_name_valid(name, strlen(name)))
         return ar_poison(g, ARRAS_ENAME,
                          "%s '%.255s': a name is letters, digits, '_' and '.', "
-                         "and starts with a letter or '_'",
+                         "starts with a letter or '_', and has at most 255 bytes",
                          what, name ? name : "");
     if (!ar_dtype_valid(dtype))
         return ar_poison(g, ARRAS_EDTYPE, "%s '%s': there is no type number %d", what, name,
@@ -107,6 +107,22 @@ static void pack(unsigned char *to, const unsigned char *from, size_t size, int 
     } while (d >= 0);
 }
 
+/* Cells that mean the same have the same bytes, so that equal data is one node. */
+static void make_canonical(unsigned char *cell, size_t count, arras_dtype dtype)
+{
+    size_t size = ar_dtype_size(dtype);
+
+    if (ar_dtype_is_integer(dtype))
+        return;
+    for (size_t i = 0; i < count; i++, cell += size) {
+        ar_value value = { .bits = { 0, 0 } };
+
+        memcpy(&value, cell, size);
+        ar_value_canonical(dtype, &value);
+        memcpy(cell, &value, size);
+    }
+}
+
 static void *copy_cells(const struct arras_node *node, const int64_t *strides)
 {
     size_t size = ar_dtype_size(node->type.dtype), cells = 1;
@@ -115,8 +131,10 @@ static void *copy_cells(const struct arras_node *node, const int64_t *strides)
     for (int d = 0; d < node->rank; d++)
         cells *= (size_t)node->shape[d];
     block = ar_alloc(cells, size);
-    if (block && !is_empty(node->rank, node->shape))
+    if (block && !is_empty(node->rank, node->shape)) {
         pack(block, node->ref, size, node->rank, node->shape, strides);
+        make_canonical(block, cells, node->type.dtype);
+    }
     return block;
 }
 
@@ -175,8 +193,6 @@ arras_array ar_const(arras_graph *g, ar_type type, ar_value value)
 {
     if (!ar_dtype_valid(type.dtype))
         return ar_poison(g, ARRAS_EDTYPE, "constant: there is no type number %d", (int)type.dtype);
-    if (type.dtype == ARRAS_BOOL)
-        value = (ar_value){ .bits = { value.b != 0, 0 } };
     ar_value_canonical(type.dtype, &value);
     return ar_intern(
         g, &(struct arras_node){ .kind = AR_CONST, .type = type, .nints = 2, .ints = value.bits });

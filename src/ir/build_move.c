@@ -175,40 +175,13 @@ static void cancel_symbols(int rank_a, const arras_dim *a, int rank_b, const arr
             }
 }
 
-/* number * symbol / by, when that is a whole affine form. */
-static bool divide_cells(arras_dim *out, arras_graph *g, cells c, int64_t by)
-{
-    arras_dim        product = ar_dim_mul(g, c.symbol, c.number);
-    const ar_affine *affine = ar_dim_affine(g, product);
-    arras_dim        result;
-
-    if (by == 0 || ar_dim_error(g, product))
-        return false;
-    if (!affine) {
-        *out = product / by;
-        return product % by == 0;
-    }
-    if (affine->constant % by != 0)
-        return false;
-    result = affine->constant / by;
-    for (int i = 0; i < affine->nterms; i++) {
-        ar_term term = affine->terms[i];
-
-        if (term.factor % by != 0)
-            return false;
-        result = ar_dim_add(g, result,
-                            ar_dim_mul(g, ar_dim_size(g, g->sizes[term.size]), term.factor / by));
-    }
-    *out = result;
-    return true;
-}
-
 static bool fits(arras_graph *g, arras_dim *shape, int open, cells from, cells to)
 {
     if (!from.affine || !to.affine)
         return false;
     if (open >= 0)
-        return to.symbol == 1 && divide_cells(&shape[open], g, from, to.number);
+        return to.symbol == 1 &&
+               ar_dim_divide(&shape[open], g, ar_dim_mul(g, from.symbol, from.number), to.number);
     return ar_dim_mul(g, from.symbol, from.number) == ar_dim_mul(g, to.symbol, to.number);
 }
 

@@ -81,6 +81,8 @@ arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool
     if (initial && (bad = check_initial(reduction, x, initial, s.compute)))
         return bad;
     rank = reduced_shape(shape, x, axes, keepdims);
+    if ((bad = ar_check_shape(x->graph, ar_reduction_name(reduction), rank, shape)))
+        return bad;
     if (ar_reduction_identity(reduction) < 0 && !initial && reduces_nothing(x, axes) &&
         has_cells(rank, shape))
         return poison_reduce(reduction, x, ARRAS_ESHAPE,

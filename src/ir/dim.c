@@ -5,7 +5,9 @@
 #include <string.h>
 
 /* Handles of affine forms are the smallest numbers there are; no length is among them. */
-#define FIRST_HANDLE INT64_MIN
+#define FIRST_HANDLE                                                                               \
+    (INT64_MIN + 1) /* the smallest number itself is a usual slip: not a handle                    \
+                     */
 #define LAST_HANDLE (INT64_MIN + INT32_MAX)
 
 bool ar_dim_symbolic(arras_dim dim) { return dim <= LAST_HANDLE; }
@@ -24,7 +26,7 @@ const char *ar_dim_error(const arras_graph *g, arras_dim dim)
     const ar_affine *affine = ar_dim_affine(g, dim);
 
     if (ar_dim_symbolic(dim) && !affine)
-        return "a size belongs to another graph";
+        return dim == INT64_MIN ? "INT64_MIN is no length" : "a size belongs to another graph";
     return affine ? affine->error : NULL;
 }
 
@@ -120,6 +122,7 @@ static arras_dim from_affine(arras_graph *g, const ar_affine *affine)
     return affine->constant;
 }
 
+/* A factor can be negated and printed: INT64_MIN is not allowed. */
 static void add_term(ar_affine *sum, int size, int64_t factor)
 {
     if (factor != 0)
@@ -142,6 +145,8 @@ static bool combine(ar_affine *sum, const ar_affine *a, const ar_affine *b, int6
 
         if (from_b &&
             (!ar_mul64(&scaled, b->terms[j++].factor, scale) || !ar_add64(&factor, factor, scaled)))
+            return false;
+        if (factor == INT64_MIN)
             return false;
         add_term(sum, size, factor);
     }
@@ -178,6 +183,25 @@ arras_dim ar_dim_mul(arras_graph *g, arras_dim a, arras_dim b)
     return ar_dim_symbolic(b) ? dim_combine(g, 0, b, a) : dim_combine(g, 0, a, b);
 }
 
+bool ar_dim_divide(arras_dim *out, arras_graph *g, arras_dim of, int64_t by)
+{
+    const ar_affine *affine = ar_dim_affine(g, of);
+    arras_dim        result;
+
+    if (by == 0 || ar_dim_error(g, of) || (affine ? affine->constant : of) % by != 0)
+        return false;
+    result = (affine ? affine->constant : of) / by;
+    for (int i = 0; affine && i < affine->nterms; i++) {
+        ar_term term = affine->terms[i];
+
+        if (term.factor % by != 0)
+            return false;
+        result = ar_dim_add(g, result, ar_dim_mul(g, g->size_dims[term.size], term.factor / by));
+    }
+    *out = result;
+    return true;
+}
+
 arras_dim ar_dim_substitute(arras_graph *g, arras_dim of, const arras_dim *sizes)
 {
     const ar_affine *affine = ar_dim_affine(g, of);
@@ -191,7 +215,7 @@ arras_dim ar_dim_substitute(arras_graph *g, arras_dim of, const arras_dim *sizes
         arras_dim by = sizes[term.size];
 
         if (by == ARRAS_NONE)
-            by = ar_dim_size(g, g->sizes[term.size]);
+            by = g->size_dims[term.size];
         result = ar_dim_add(g, result, ar_dim_mul(g, by, term.factor));
     }
     return result;
@@ -199,7 +223,8 @@ arras_dim ar_dim_substitute(arras_graph *g, arras_dim of, const arras_dim *sizes
 
 /* ---- Sizes ---------------------------------------------------------------------------------- */
 
-static arras_dim size_dim(arras_graph *g, int size)
+/* The affine form that is just size number `size`, which is new. */
+static arras_dim size_form(arras_graph *g, int size)
 {
     ar_affine *one = ar_alloc(1, affine_bytes(1));
     arras_dim  result;
@@ -207,31 +232,43 @@ static arras_dim size_dim(arras_graph *g, int size)
     if (!one)
         return dim_memory(g);
     add_term(one, size, 1);
-    result = dim_intern(g, one);
+    result = dim_keep(g, one);
     ar_free(one);
     return result;
+}
+
+static arras_dim size_new(arras_graph *g, const char *name)
+{
+    const char *kept = ar_string_keep(g, name, strlen(name));
+    int         size = (int)g->nsizes;
+    arras_dim   dim;
+
+    if (!kept || !ar_grow(&g->sizes, &g->sizes_room, g->nsizes, sizeof *g->sizes) ||
+        !ar_grow(&g->size_dims, &g->size_dims_room, g->nsizes, sizeof *g->size_dims))
+        return dim_memory(g);
+    dim = size_form(g, size);
+    if (ar_dim_error(g, dim) || !ar_named_add(g, (ar_named){ .name = kept, .size = size }))
+        return dim_memory(g);
+    g->sizes[size] = kept;
+    g->size_dims[size] = dim;
+    g->nsizes++;
+    return dim;
 }
 
 arras_dim ar_dim_size(arras_graph *g, const char *name)
 {
     const ar_named *known = name ? ar_named_find(g, name) : NULL;
-    const char     *kept;
-    int             size = (int)g->nsizes;
 
     if (known)
         return known->input ? dim_poison(g, "a size has the name of an input: rename one of them")
-                            : size_dim(g, known->size);
+                            : g->size_dims[known->size];
     if (!name || !ar_name_valid(name, strlen(name)))
-        return dim_poison(
-            g, "the name of a size must be letters, digits and _, not starting with a digit");
-    kept = ar_string_keep(g, name, strlen(name));
-    if (!kept || !ar_grow(&g->sizes, &g->sizes_room, g->nsizes, sizeof *g->sizes) ||
-        !ar_named_add(g, (ar_named){ .name = kept, .size = size }))
-        return dim_memory(g);
-    g->sizes[g->nsizes++] = kept;
-    return size_dim(g, size);
+        return dim_poison(g, "the name of a size must be letters, digits, '_' and '.', start with "
+                             "a letter or '_', and have at most 255 bytes");
+    return size_new(g, name);
 }
 
+arras_dim   ar_size_dim(const arras_graph *g, int size) { return g->size_dims[size]; }
 int         ar_size_count(const arras_graph *g) { return (int)g->nsizes; }
 const char *ar_size_name(const arras_graph *g, int size) { return g->sizes[size]; }
 

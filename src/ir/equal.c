@@ -1,7 +1,8 @@
 /* equal.c -- whether two arrays, perhaps of two graphs, are computed in the same way.
  *
- * Within a graph equal nodes are one node, so every node has at most one twin in the other graph:
- * it is found once, and a second, different one means that the two differ.  Hence linear time. */
+ * Pairs of nodes are compared, each pair once.  Within a graph equal nodes are one node, so nearly
+ * always a node is paired with just one other and the time is linear; only equal cells that were
+ * borrowed from two places are two nodes. */
 #include "ir/graph.h"
 
 #include <string.h>
@@ -12,7 +13,8 @@ typedef struct {
 
 typedef struct {
     const arras_graph *gx, *gy;
-    arras_array       *twin;      /* by id in gx */
+    ar_table           met;       /* pairs that are equal, or are being compared */
+    ar_arena           arena;     /* holds them */
     arras_expr        *expr_twin; /* by id in gx */
     pair              *todo;
     size_t             ntodo, room;
@@ -98,19 +100,32 @@ static const unsigned char *data_cell(arras_array x, int64_t number)
     return cell;
 }
 
+static ar_value canonical_cell(arras_dtype dtype, const void *cell)
+{
+    ar_value value = { .bits = { 0, 0 } };
+
+    memcpy(&value, cell, ar_dtype_size(dtype));
+    ar_value_canonical(dtype, &value);
+    return value;
+}
+
 static bool same_data(arras_array x, arras_array y)
 {
-    size_t  size = ar_dtype_size(x->type.dtype);
-    int64_t cells = 1;
+    arras_dtype dtype = x->type.dtype;
+    int64_t     cells = 1;
 
     for (int d = 0; d < x->rank; d++)
         if (x->shape[d] == 0)
             return true;
     for (int d = 0; d < x->rank; d++)
         cells *= x->shape[d];
-    for (int64_t i = 0; i < cells; i++)
-        if (memcmp(data_cell(x, i), data_cell(y, i), size) != 0)
+    for (int64_t i = 0; i < cells; i++) {
+        ar_value a = canonical_cell(dtype, data_cell(x, i));
+        ar_value b = canonical_cell(dtype, data_cell(y, i));
+
+        if (memcmp(&a, &b, sizeof a) != 0)
             return false;
+    }
     return true;
 }
 
@@ -165,18 +180,33 @@ static bool same_node(matcher *m, arras_array x, arras_array y)
     return true;
 }
 
+static bool pair_same(const void *item, const void *key)
+{
+    const pair *a = item, *b = key;
+
+    return a->x == b->x && a->y == b->y;
+}
+
+/* Whether a pair is met for the first time; then it is remembered. */
+static bool is_new(matcher *m, pair p)
+{
+    uint64_t    hash = ar_hash_mix((uint64_t)p.x->id, (uint64_t)p.y->id);
+    const pair *kept;
+
+    if (ar_table_find(&m->met, hash, pair_same, &p))
+        return false;
+    kept = ar_arena_copy(&m->arena, &p, 1, sizeof p);
+    if (!kept || !ar_table_add(&m->met, hash, kept))
+        m->failed = true;
+    return true;
+}
+
 static bool match(matcher *m)
 {
     while (m->ntodo > 0 && !m->failed) {
-        pair         next = m->todo[--m->ntodo];
-        arras_array *twin = &m->twin[next.x->id];
+        pair next = m->todo[--m->ntodo];
 
-        if (*twin && *twin != next.y)
-            return false;
-        if (*twin)
-            continue;
-        *twin = next.y;
-        if (!same_node(m, next.x, next.y))
+        if (is_new(m, next) && !same_node(m, next.x, next.y))
             return false;
     }
     return !m->failed;
@@ -189,16 +219,16 @@ bool ar_equal(arras_array x, arras_array y)
 
     if (x == y)
         return true;
-    if (x->graph == y->graph || ar_is_poison(x) || ar_is_poison(y))
+    if (ar_is_poison(x) || ar_is_poison(y))
         return false;
-    m.twin = ar_alloc(m.gx->nnodes, sizeof(arras_array));
     m.expr_twin = ar_alloc((size_t)m.gx->nexprs, sizeof(arras_expr));
-    if (m.twin && m.expr_twin) {
+    if (m.expr_twin) {
         push(&m, x, y);
         equal = match(&m);
     }
-    ar_free(m.twin);
     ar_free(m.expr_twin);
     ar_free(m.todo);
+    ar_table_free(&m.met);
+    ar_arena_free(&m.arena);
     return equal;
 }

@@ -335,6 +335,12 @@ arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *operands)
         return ar_expr_poison(g, ARRAS_EDTYPE, "%s is not defined for %s%s%s", ar_op_name(op),
                               ar_dtype_name(types[0].dtype), n > 1 ? " and " : "",
                               n > 1 ? ar_dtype_name(types[n - 1].dtype) : "");
+    if (op == AR_OP_pow && ar_dtype_is_integer(s.compute) && is_int_literal(args[1]) &&
+        args[1]->ints[0] < 0 && !s.result.weak)
+        return ar_expr_poison(g, ARRAS_EDTYPE,
+                              "pow: an integer to the power %" PRId64
+                              " is no integer: cast it to a real type",
+                              args[1]->ints[0]);
     if (s.result.weak && all_literals(n, args))
         return fold(g, op, n, args, &s);
     return ar_expr_intern(g, &(struct arras_expr_node){ .kind = AR_EXPR_OP,
@@ -347,15 +353,24 @@ arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *operands)
 
 /* ---- Loads ---------------------------------------------------------------------------------- */
 
-static arras_expr check_edge(arras_graph *g, int axis, arras_edge edge)
+static arras_expr check_edge(arras_graph *g, int axis, arras_edge edge, arras_dtype dtype)
 {
     if ((int)edge.rule < 0 || edge.rule >= ARRAS_EDGE_END)
         return ar_expr_poison(g, ARRAS_EINVAL, "load: axis %d: there is no edge rule number %d",
                               axis, (int)edge.rule);
-    if (edge.rule != ARRAS_EDGE_CONSTANT || !edge.fill || edge.fill->kind == AR_EXPR_LITERAL)
+    if (edge.rule != ARRAS_EDGE_CONSTANT || !edge.fill)
         return NULL;
     if (edge.fill->kind == AR_EXPR_POISON)
         return edge.fill;
+    if (edge.fill->graph != g)
+        return ar_expr_poison(g, ARRAS_EINVAL, "load: the fill of axis %d belongs to another graph",
+                              axis);
+    if (is_int_literal(edge.fill) && !ar_integer_fits(edge.fill->ints[0], dtype))
+        return ar_expr_poison(g, ARRAS_EDTYPE,
+                              "load: the fill %" PRId64 " of axis %d does not fit %s",
+                              edge.fill->ints[0], axis, ar_dtype_name(dtype));
+    if (edge.fill->kind == AR_EXPR_LITERAL)
+        return NULL;
     return ar_expr_poison(g, ARRAS_EINVAL,
                           "load: axis %d: the fill of a constant edge must be a number", axis);
 }
@@ -393,7 +408,7 @@ static arras_expr load(arras_graph *g, arras_array x, int64_t binding, arras_dty
     for (int d = 0; d < n; d++) {
         arras_edge edge = edges ? edges[d] : (arras_edge){ ARRAS_EDGE_NONE, NULL };
 
-        if ((bad = check_edge(g, d, edge)))
+        if ((bad = check_edge(g, d, edge, dtype)))
             return bad;
         args[d] = indices[d];
         ints[1 + d] = edge.rule;

@@ -95,12 +95,16 @@ static arras_status check_body(int *depth, const arras_graph *g, const char *nam
     return status;
 }
 
+static bool function_is_called(const void *item, const void *key)
+{
+    return strcmp(((arras_function)item)->name, key) == 0;
+}
+
 arras_function ar_function_find(const arras_graph *g, const char *name)
 {
-    for (size_t i = 0; i < g->nfunctions; i++)
-        if (strcmp(g->functions[i]->name, name) == 0)
-            return g->functions[i];
-    return NULL;
+    uint64_t hash = ar_hash_bytes(0, name, strlen(name));
+
+    return ar_table_find(&g->function_names, hash, function_is_called, name);
 }
 
 static arras_status check_function(int *depth, const arras_graph *g, const char *name, int nparams,
@@ -134,7 +138,7 @@ static arras_function function_memory(arras_graph *g)
 
 static arras_function poison_function(arras_graph *g, const arras_error *err)
 {
-    struct arras_funcdef f = { .name = "", .graph = g, .id = -1 };
+    struct arras_funcdef f = { .name = "", .graph = g, .id = -1, .code = err->code };
     arras_function       kept;
 
     f.error = ar_string_keep(g, err->text, strlen(err->text));
@@ -171,7 +175,8 @@ arras_function ar_function_new(arras_graph *g, const char *name, int nparams,
     f.result_names = keep_names(g, nresults, names);
     kept = ar_arena_copy(&g->arena, &f, 1, sizeof f);
     if (!f.name || !f.params || !f.results || !f.result_names || !kept ||
-        !ar_grow(&g->functions, &g->functions_room, g->nfunctions, sizeof *g->functions))
+        !ar_grow(&g->functions, &g->functions_room, g->nfunctions, sizeof *g->functions) ||
+        !ar_table_add(&g->function_names, ar_hash_bytes(0, name, strlen(name)), kept))
         return function_memory(g);
     g->functions[g->nfunctions++] = kept;
     return kept;
@@ -185,7 +190,7 @@ typedef enum { SETTLED, OPEN, CONFLICT } outcome;
 
 static outcome match_dim(arras_graph *g, arras_dim *sizes, arras_dim dim, arras_dim arg)
 {
-    const ar_affine *affine = ar_dim_affine(g, dim), *quotient;
+    const ar_affine *affine = ar_dim_affine(g, dim);
     arras_dim        rest = arg;
     ar_term          unknown = { -1, 0 };
 
@@ -205,17 +210,11 @@ static outcome match_dim(arras_graph *g, arras_dim *sizes, arras_dim dim, arras_
     }
     if (unknown.size < 0)
         return rest == 0 ? SETTLED : CONFLICT;
-    quotient = ar_dim_affine(g, rest);
-    if (ar_dim_error(g, rest))
+    /* Half of a symbolic size may not be whole: another axis may settle it. */
+    if (!ar_dim_divide(&rest, g, rest, unknown.factor))
+        return ar_dim_symbolic(rest) && !ar_dim_error(g, rest) ? OPEN : CONFLICT;
+    if (!ar_dim_symbolic(rest) && rest < 0)
         return CONFLICT;
-    if (!quotient) {
-        if (rest % unknown.factor != 0 || rest / unknown.factor < 0)
-            return CONFLICT;
-        sizes[unknown.size] = rest / unknown.factor;
-        return SETTLED;
-    }
-    if (unknown.factor != 1)
-        return CONFLICT; /* a part of a symbolic size may not be whole: not provable here */
     sizes[unknown.size] = rest;
     return SETTLED;
 }
@@ -252,8 +251,10 @@ static arras_status match_shapes(arras_dim *sizes, arras_function f, const arras
                 open = open || o == OPEN;
             }
     }
-    return open ? ar_fail(err, ARRAS_ESIZE,
-                          "call of '%s': the arguments do not determine its sizes", f->name)
+    return open ? ar_fail(
+                      err, ARRAS_ESIZE,
+                      "call of '%s': the arguments' shapes can't be shown to fit its parameters'",
+                      f->name)
                 : ARRAS_OK;
 }
 
@@ -288,8 +289,7 @@ arras_array ar_call(arras_function f, int n, const arras_array *args)
     if (!f || !f->graph)
         return ar_poison_no_graph();
     if (f->error)
-        return ar_poison(f->graph, f == &f->graph->memory_function ? ARRAS_ENOMEM : ARRAS_EINVAL,
-                         "%s", f->error);
+        return ar_poison(f->graph, f->code, "%s", f->error);
     if (n > 0 && (bad = ar_check_inputs("call", n, args)))
         return bad;
     if (n > 0 && args[0]->graph != f->graph)

@@ -23,8 +23,9 @@ static void init_memory_poison(arras_graph *g)
                                                .name = memory_text,
                                                .nints = 1,
                                                .ints = memory_code };
-    g->memory_function =
-        (struct arras_funcdef){ .name = "", .error = memory_text, .graph = g, .id = -1 };
+    g->memory_function = (struct arras_funcdef){
+        .name = "", .error = memory_text, .code = ARRAS_ENOMEM, .graph = g, .id = -1
+    };
 }
 
 arras_status ar_graph_new(arras_graph **out, arras_error *err)
@@ -56,9 +57,11 @@ void ar_graph_free(arras_graph *g)
     ar_table_free(&g->affine_set);
     ar_table_free(&g->named);
     ar_table_free(&g->output_names);
+    ar_table_free(&g->function_names);
     ar_free(g->nodes);
     ar_free(g->affines);
     ar_free(g->sizes);
+    ar_free(g->size_dims);
     ar_free(g->inputs);
     ar_free(g->outputs);
     ar_free(g->functions);
@@ -123,7 +126,7 @@ static arras_array check_output(arras_graph *g, const char *name, arras_array x)
     if (!name || !ar_name_valid(name, strlen(name)))
         return ar_poison(g, ARRAS_ENAME,
                          "output '%.255s': a name is letters, digits, '_' and '.', "
-                         "and starts with a letter or '_'",
+                         "starts with a letter or '_', and has at most 255 bytes",
                          name ? name : "");
     if (ar_table_find(&g->output_names, ar_hash_bytes(0, name, strlen(name)), string_same, name))
         return ar_poison(g, ARRAS_ENAME,
@@ -164,35 +167,58 @@ arras_status ar_graph_roots(arras_array **out, const arras_graph *g, arras_error
 
 /* ---- Walks ---------------------------------------------------------------------------------- */
 
-static int64_t mark_reachable(bool *needed, const arras_graph *g, int n, const arras_array *roots)
+/* The number of nodes a walk from roots can meet: inputs have smaller ids than their users. */
+static size_t reach_limit(int n, const arras_array *roots)
 {
-    int64_t count = 0;
+    int64_t last = -1;
 
     for (int i = 0; i < n; i++)
-        if (roots[i]->id >= 0)
-            needed[roots[i]->id] = true;
-    for (int64_t id = (int64_t)g->nnodes - 1; id >= 0; id--) {
-        if (!needed[id])
+        last = ar_max64(last, roots[i]->id);
+    return (size_t)(last + 1);
+}
+
+static bool mark(bool *needed, arras_array x)
+{
+    bool is_new = x->id >= 0 && !needed[x->id];
+
+    if (is_new)
+        needed[x->id] = true;
+    return is_new;
+}
+
+/* Down from the last root, and no further than there are marked nodes left: the body of a function
+ * costs what it is, not what the whole graph is.  *first becomes the smallest id. */
+static int64_t mark_reachable(bool *needed, int64_t *first, const arras_graph *g, int n,
+                              const arras_array *roots)
+{
+    int64_t id = (int64_t)reach_limit(n, roots), count = 0, left = 0;
+
+    for (int i = 0; i < n; i++)
+        left += mark(needed, roots[i]);
+    while (left > 0) {
+        if (!needed[--id])
             continue;
-        count++;
+        count++, left--;
         for (int i = 0; i < g->nodes[id]->ninputs; i++)
-            needed[g->nodes[id]->inputs[i]->id] = true; /* inputs have smaller ids */
+            left += mark(needed, g->nodes[id]->inputs[i]);
     }
+    *first = id;
     return count;
 }
 
 arras_status ar_reach(arras_array **out, int64_t *count, const arras_graph *g, int n,
                       const arras_array *roots, arras_error *err)
 {
-    bool        *needed = ar_alloc(g->nnodes, sizeof *needed);
+    size_t       limit = reach_limit(n, roots);
+    bool        *needed = ar_alloc(limit, sizeof *needed);
     arras_array *list = NULL;
-    int64_t      total, at = 0;
+    int64_t      total, first, at = 0;
 
     if (!needed)
-        return ar_fail_memory(err, g->nnodes);
-    total = mark_reachable(needed, g, n, roots);
+        return ar_fail_memory(err, limit);
+    total = mark_reachable(needed, &first, g, n, roots);
     list = ar_alloc((size_t)total, sizeof *list);
-    for (size_t id = 0; list && id < g->nnodes; id++)
+    for (size_t id = (size_t)first; list && id < limit; id++)
         if (needed[id])
             list[at++] = g->nodes[id];
     ar_free(needed);

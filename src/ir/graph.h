@@ -13,28 +13,28 @@ typedef struct {
 
 struct arras_graph {
     ar_arena arena; /* owns all below but the vectors' own storage */
-    ar_table node_set, expr_set, affine_set, named, output_names;
+    ar_table node_set, expr_set, affine_set, named, output_names, function_names;
 
     arras_array      *nodes; /* by id */
     const ar_affine **affines;
     const char      **sizes;
+    arras_dim        *size_dims; /* the dim that is just this size */
     arras_array      *inputs;
     ar_output        *outputs;
     arras_function   *functions;
     void            **blocks; /* copies of users' data */
     size_t            nnodes, naffines, nsizes, ninputs, noutputs, nfunctions, nblocks;
-    size_t nodes_room, affines_room, sizes_room, inputs_room, outputs_room, functions_room,
-        blocks_room;
+    size_t nodes_room, affines_room, sizes_room, size_dims_room, inputs_room, outputs_room;
+    size_t functions_room, blocks_room;
 
     int64_t nexprs, nparams;
-    bool
-        memory_failed; /* once while recording: what was recorded since may not be what was meant */
+    bool    memory_failed; /* once while recording: what came after may not be what was meant */
 
     /* Scratch of ar_lambda: what an expression became, valid where stamp is the current one. */
     struct ar_bound {
         int64_t    stamp;
         arras_expr expr;
-    } * bound;
+    }      *bound;
     size_t  bound_room;
     int64_t stamp;
 

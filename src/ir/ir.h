@@ -141,11 +141,14 @@ arras_dim        ar_dim_mul(arras_graph *g, arras_dim a, arras_dim b);
 void             ar_dim_print(ar_text *out, const arras_graph *g, arras_dim dim);
 /* [n, 4]. */
 void ar_shape_print(ar_text *out, const arras_graph *g, int rank, const arras_dim *shape);
+/* of / by, when that is whole for whatever sizes; false otherwise. */
+bool ar_dim_divide(arras_dim *out, arras_graph *g, arras_dim of, int64_t by);
 /* `of` with the size number k replaced by sizes[k]; ARRAS_NONE there leaves it as it is. */
 arras_dim ar_dim_substitute(arras_graph *g, arras_dim of, const arras_dim *sizes);
 
 int         ar_size_count(const arras_graph *g);
 const char *ar_size_name(const arras_graph *g, int size);
+arras_dim   ar_size_dim(const arras_graph *g, int size);
 int         ar_size_find(const arras_graph *g, const char *name); /* -1 when unknown */
 
 /* The number a dim stands for, given every size; ESIZE when negative, unknown (-1) or too large. */
@@ -231,6 +234,7 @@ struct arras_node {
 struct arras_funcdef {
     const char        *name;
     const char        *error; /* not NULL: a wrong definition; every call is poison */
+    arras_status       code;  /* of that error */
     arras_graph       *graph;
     int                nparams, nresults;
     const arras_array *params;

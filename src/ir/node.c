@@ -157,13 +157,22 @@ arras_array ar_poison_about(arras_graph *g, const arras_error *err, int n, const
 
 /* ---- Checks every builder makes ------------------------------------------------------------- */
 
+/* With the graph of another operand there is a place for a message. */
+static arras_array poison_missing(const char *what, int missing, int n, const arras_array *xs)
+{
+    for (int i = 0; i < n; i++)
+        if (xs[i] && xs[i]->graph)
+            return ar_poison(xs[i]->graph, ARRAS_EINVAL, "%s: operand %d is NULL", what, missing);
+    return ar_poison_no_graph();
+}
+
 arras_array ar_check_inputs(const char *what, int n, const arras_array *xs)
 {
     if (n <= 0 || !xs)
         return ar_poison_no_graph();
     for (int i = 0; i < n; i++)
         if (!xs[i])
-            return ar_poison_no_graph();
+            return poison_missing(what, i, n, xs);
     for (int i = 0; i < n; i++)
         if (ar_is_poison(xs[i]))
             return xs[i];
@@ -227,6 +236,8 @@ arras_status ar_axes_mask(uint32_t *out, const char *what, int n, const int *axe
         *out = rank == 32 ? UINT32_MAX : ((uint32_t)1 << rank) - 1;
         return ARRAS_OK;
     }
+    if (n < 0)
+        return ar_fail(err, ARRAS_EAXIS, "%s: the number of axes is negative: %d", what, n);
     for (int i = 0; i < n; i++) {
         if (ar_axis_check(&axis, what, axes[i], rank, err) != ARRAS_OK)
             return ARRAS_EAXIS;

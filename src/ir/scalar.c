@@ -1,13 +1,28 @@
 /* scalar.c -- the value of every operation of ops.def in every type, and casts between types. */
 #include "ir/ir.h"
 
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
 /* The table's rows are written once for all types, so some comparisons are always true for some of
  * them and some values are narrowed on purpose. */
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include "ir/scalar_kit.h"
 
-#include <string.h>
+INTEGER_KIT(i8, int8_t, uint32_t, 8, 1)
+INTEGER_KIT(i16, int16_t, uint32_t, 16, 1)
+INTEGER_KIT(i32, int32_t, uint32_t, 32, 1)
+INTEGER_KIT(i64, int64_t, uint64_t, 64, 1)
+INTEGER_KIT(u8, uint8_t, uint32_t, 8, 0)
+INTEGER_KIT(u16, uint16_t, uint32_t, 16, 0)
+INTEGER_KIT(u32, uint32_t, uint32_t, 32, 0)
+INTEGER_KIT(u64, uint64_t, uint64_t, 64, 0)
+REAL_KIT(f32, float, f)
+REAL_KIT(f64, double, )
+COMPLEX_KIT(c64, float complex, float, f)
+COMPLEX_KIT(c128, double complex, double, )
 
 /* PICK takes the column of a class.  A column that says NO still makes a function here, which
  * ar_op_value() never hands out. */
@@ -159,7 +174,10 @@ ar_op_function *ar_op_value(ar_op op, arras_dtype dtype)
 void ar_value_canonical(arras_dtype dtype, ar_value *value)
 {
     ar_value kept = { .bits = { 0, 0 } };
-    float   *single = value->singles;
+
+    if (dtype == ARRAS_BOOL)
+        value->b = value->b != 0;
+    float *single = value->singles;
 
     if (dtype == ARRAS_F32 || dtype == ARRAS_C64)
         for (int i = 0; i < (dtype == ARRAS_C64) + 1; i++)

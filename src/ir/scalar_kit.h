@@ -1,9 +1,8 @@
-/* scalar_kit.h -- the helpers that ops.def calls as FN(name), for every type they exist for.
- * Where C leaves a result undefined (overflow, division by zero, long shifts) it is defined here.
- * Only scalar.c includes this. */
-#include <complex.h>
-#include <math.h>
-#include <stdint.h>
+/* scalar_kit.h -- the helpers that ops.def calls as FN(name): a macro for each class of types that
+ * makes them for one type.  Where C leaves a result undefined (overflow, division by zero, long
+ * shifts) it is defined here.
+ * scalar.c includes this, and generated kernels begin with its text: it must need no header but
+ * those that declare the C library's mathematics. */
 
 /* ---- Integers: S suffix, T type, U unsigned type of at least 32 bits, BITS, SIGNED 0 or 1 --- */
 
@@ -45,15 +44,6 @@
         return y >= 0 && (uint64_t)y < (BITS) ? (T)(x >> y) : x < 0 ? (T)-1 : 0;                   \
     }
 
-INTEGER_KIT(i8, int8_t, uint32_t, 8, 1)
-INTEGER_KIT(i16, int16_t, uint32_t, 16, 1)
-INTEGER_KIT(i32, int32_t, uint32_t, 32, 1)
-INTEGER_KIT(i64, int64_t, uint64_t, 64, 1)
-INTEGER_KIT(u8, uint8_t, uint32_t, 8, 0)
-INTEGER_KIT(u16, uint16_t, uint32_t, 16, 0)
-INTEGER_KIT(u32, uint32_t, uint32_t, 32, 0)
-INTEGER_KIT(u64, uint64_t, uint64_t, 64, 0)
-
 /* ---- Reals: M the C library's suffix ("f" or nothing) --------------------------------------- */
 
 /* Floor division rounds a quotient that fmod has made exact, as Python does: 1.0 // 0.1 is 9. */
@@ -81,14 +71,13 @@ INTEGER_KIT(u64, uint64_t, uint64_t, 64, 0)
     static inline T sign_##S(T x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }              \
     static inline T minimum_##S(T x, T y) { return x <= y || x != x ? x : y; }                     \
     static inline T maximum_##S(T x, T y) { return x >= y || x != x ? x : y; }                     \
+    static inline T fmin_##S(T x, T y) { return x <= y || y != y ? x : y; }                        \
+    static inline T fmax_##S(T x, T y) { return x >= y || y != y ? x : y; }                        \
     static inline T lgamma_##S(T x)                                                                \
     {                                                                                              \
         int sign; /* lgamma itself writes a global */                                              \
         return lgamma##M##_r(x, &sign);                                                            \
     }
-
-REAL_KIT(f32, float, f)
-REAL_KIT(f64, double, )
 
 /* ---- Complex numbers: T complex type, R its parts' type ------------------------------------- */
 
@@ -150,7 +139,7 @@ REAL_KIT(f64, double, )
         if (fabs##M(re) > 1 || fabs##M(im) > 1)                                                    \
             re /= 4, im /= 4;                                                                      \
         size = hypot##M(re, im);                                                                   \
-        return x == 0 ? x : make_##S(re / size, im / size);                                        \
+        return x == 0 ? make_##S(0, 0) : make_##S(re / size, im / size);                           \
     }                                                                                              \
     static inline T scale_##S(T x, R by) { return make_##S(creal##M(x) * by, cimag##M(x) * by); }  \
     static inline T log2_##S(T x) { return scale_##S(clog##M(x), (R)1.4426950408889634074); }      \
@@ -166,22 +155,23 @@ REAL_KIT(f64, double, )
         R re = creal##M(x), im = cimag##M(x), half = sin##M(im / 2);                               \
         return make_##S(expm1##M(re) * cos##M(im) - 2 * half * half, exp##M(re) * sin##M(im));     \
     }                                                                                              \
-    /* Small whole powers by multiplication: exact where cpow is not. */                           \
+    /* Small whole powers by multiplication: exact where cpow is not, and x to the 1 is x. */      \
     static inline T power_##S(T x, T y)                                                            \
     {                                                                                              \
-        R    re = creal##M(y);                                                                     \
-        T    result = make_##S(1, 0);                                                              \
+        R   re = creal##M(y);                                                                      \
+        T   result = x;                                                                            \
+        int n;                                                                                     \
+        int started = 0;                                                                           \
         if (y == 0)                                                                                \
-            return result;                                                                         \
+            return make_##S(1, 0);                                                                 \
         if (x == 0)                                                                                \
-            return re > 0 && cimag##M(y) == 0 ? make_##S(0, 0) : make_##S((R)NAN, (R)NAN);         \
+            return re > 0 ? make_##S(0, 0) : make_##S((R)NAN, (R)NAN);                             \
         if (cimag##M(y) != 0 || fabs##M(re) >= 100 || re != rint##M(re))                           \
             return cpow##M(x, y);                                                                  \
-        for (int n = (int)fabs##M(re); n > 0; n /= 2, x = times_##S(x, x))                         \
+        for (n = (int)fabs##M(re); n > 0; n /= 2, x = times_##S(x, x)) {                           \
             if (n % 2)                                                                             \
-                result = times_##S(result, x);                                                     \
+                result = started ? times_##S(result, x) : x;                                       \
+            started = started || n % 2;                                                            \
+        }                                                                                          \
         return re < 0 ? over_##S(make_##S(1, 0), result) : result;                                 \
     }
-
-COMPLEX_KIT(c64, float complex, float, f)
-COMPLEX_KIT(c128, double complex, double, )

@@ -50,7 +50,8 @@ static arras_status fail_conflict(solver *s, const ar_size_fact *fact, const cha
     return ARRAS_ESIZE;
 }
 
-/* value - constant - known terms; counts the unknown terms and gives the last of them. */
+/* value - constant - known terms; counts the unknown terms and gives the last of them.  -1 when the
+ * numbers are too large even for 128 bits. */
 static int unknowns(const solver *s, const ar_size_fact *fact, ar_term *unknown, big *rest)
 {
     const ar_affine *affine = ar_dim_affine(s->g, fact->dim);
@@ -60,10 +61,10 @@ static int unknowns(const solver *s, const ar_size_fact *fact, ar_term *unknown,
     for (int i = 0; affine && i < affine->nterms; i++) {
         ar_term term = affine->terms[i];
 
-        if (s->sizes[term.size] >= 0)
-            *rest -= (big)term.factor * s->sizes[term.size];
-        else
+        if (s->sizes[term.size] < 0)
             *unknown = term, count++;
+        else if (__builtin_sub_overflow(*rest, (big)term.factor * s->sizes[term.size], rest))
+            return -1;
     }
     return count;
 }
@@ -92,7 +93,11 @@ static arras_status settle_single_unknowns(solver *s)
             big          rest;
             arras_status status;
 
-            if (unknowns(s, &s->facts[f], &unknown, &rest) != 1)
+            int count = unknowns(s, &s->facts[f], &unknown, &rest);
+
+            if (count < 0)
+                return fail_conflict(s, &s->facts[f], ", which is too large to compare");
+            if (count != 1)
                 continue;
             if ((status = settle(s, f, unknown, rest)) != ARRAS_OK)
                 return status;

@@ -311,9 +311,13 @@ static bool fail_unknown_array(ar_reader *r, const ar_token *at, const char *nam
 {
     ar_guess guess = ar_guess_start(name);
 
+    if (r->in_function && ar_graph_input_find(r->g, name))
+        return ar_fail_at(r, at, ARRAS_ENAME,
+                          "the body of a function does not see the input '%s': make it a parameter",
+                          name);
     for (size_t i = 0; i < r->params.count; i++)
         ar_guess_try(&guess, r->params.items[i]->name);
-    for (int i = 0; i < ar_graph_input_count(r->g); i++)
+    for (int i = 0; !r->in_function && i < ar_graph_input_count(r->g); i++)
         ar_guess_try(&guess, ar_graph_input(r->g, i)->name);
     return ar_fail_at(r, at, ARRAS_ENAME, "there is no %s '%s'%s%s%s",
                       r->in_function ? "parameter" : "input", name,
@@ -364,7 +368,7 @@ bool ar_read_operands(ar_reader *r)
         if (!ar_read_operand(r, &x) || !ar_arrays_add(r, &r->operands, x))
             return false;
     } while (ar_accept(r, ","));
-    return true;
+    return !at_option(r) || ar_fail_expected(r, "',' or ')'");
 }
 
 /* ---- Options -------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include "ir/ir.h"
 
-/* ---- From the old graph to the new one (normalise.c) ------------------------------------------ */
+/* ---- From the old graph to the new one (normalise.c) ----------------------------------------- */
 
 /* What an array of the old graph became. */
 typedef struct {
@@ -61,7 +61,7 @@ void      ar_scope_shape(arras_dim *shape, const ar_scope *s, arras_array node);
 arras_expr ar_scope_read(const ar_scope *s, arras_array x, const arras_expr *indices,
                          const arras_edge *edges);
 
-/* ---- The cell of a result, by kind ------------------------------------------------------------ */
+/* ---- The cell of a result, by kind ----------------------------------------------------------- */
 
 /* The expression of a cell, of the new graph; poison where something is wrong. */
 typedef arras_expr ar_normal_function(ar_scope *s, arras_array node);
@@ -74,7 +74,7 @@ ar_normal_function ar_normal_reduce, ar_normal_einsum, ar_normal_csr;
 /* Writes out a call: its places for results are filled (inline_calls.c). */
 arras_status ar_inline_call(const ar_scope *caller, const ar_place *call);
 
-/* ---- Expressions in short --------------------------------------------------------------------- */
+/* ---- Expressions in short -------------------------------------------------------------------- */
 
 static inline arras_expr int_expr(arras_graph *g, int64_t value)
 {
@@ -97,13 +97,20 @@ static inline arras_expr choose(arras_expr condition, arras_expr x, arras_expr y
     return ar_expr_apply(AR_OP_where, 3, (arras_expr[]){ condition, x, y });
 }
 
-/* x + offset, where offset is a length of the new graph, or perhaps a negative number. */
+/* x + offset and x - offset, where offset is a length of the new graph, or any small number: one
+ * spelling for both. */
 static inline arras_expr plus(arras_expr x, arras_dim offset)
 {
     return offset == 0 ? x : binary(AR_OP_add, x, dim_expr(x->graph, offset));
 }
 
-/* Along an axis of an operand that is broadcast to `wanted` cells: the first one, again and again. */
+static inline arras_expr minus(arras_expr x, arras_dim offset)
+{
+    return ar_dim_symbolic(offset) ? binary(AR_OP_subtract, x, ar_expr_size(x->graph, offset))
+                                   : plus(x, -offset);
+}
+
+/* Along an axis that is broadcast to `wanted` cells: the first one, again and again. */
 static inline arras_expr broadcast_index(arras_expr index, arras_dim length, arras_dim wanted)
 {
     return length == 1 && wanted != 1 ? int_expr(index->graph, 0) : index;

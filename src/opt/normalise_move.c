@@ -22,8 +22,8 @@ static arras_expr read_part(join *j, int part)
     for (int axis = 0; axis < x->rank; axis++)
         indices[axis] = ar_expr_index(to, axis + (stacked && axis >= j->axis));
     j->start = ar_dim_add(to, start, stacked ? 1 : ar_scope_dim(j->scope, x->shape[j->axis]));
-    if (!stacked && start != 0)
-        indices[j->axis] = binary(AR_OP_subtract, indices[j->axis], dim_expr(to, start));
+    if (!stacked)
+        indices[j->axis] = minus(indices[j->axis], start);
     return ar_expr_cast(ar_scope_read(j->scope, x, indices, NULL), j->node->type.dtype);
 }
 
@@ -59,13 +59,12 @@ arras_expr ar_normal_concat(ar_scope *s, arras_array node) { return join_cell(s,
 static arras_expr rolled_index(arras_graph *to, int axis, int64_t shift, arras_dim length)
 {
     const int64_t far = (int64_t)1 << 62;
-    arras_expr    index = ar_expr_index(to, axis), by = int_expr(to, shift);
+    arras_expr    index = ar_expr_index(to, axis), rest;
 
-    if (shift == 0)
-        return index;
-    if (shift <= -far || shift >= far)
-        by = binary(AR_OP_remainder, by, dim_expr(to, length));
-    return binary(AR_OP_subtract, index, by);
+    if (shift > -far && shift < far)
+        return minus(index, shift);
+    rest = binary(AR_OP_remainder, int_expr(to, shift), dim_expr(to, length));
+    return binary(AR_OP_subtract, index, rest);
 }
 
 arras_expr ar_normal_roll(ar_scope *s, arras_array node)

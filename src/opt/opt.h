@@ -10,9 +10,11 @@
  * numbers and sizes stand in the expressions that use them.  Nothing is fused or simplified.
  *
  * Evaluating the new graph gives the same bits, but for sums and products of floating-point cells
- * over several axes: one reduction within another adds in another order.  What goes wrong goes
- * wrong there too, with the same status but for two cases: a minimum over nothing is EINDEX (was:
- * ESHAPE), and what would be read wrongly for no cell at all is not looked at.
+ * over several axes: one reduction within another combines them in another order.  What goes wrong
+ * goes wrong there too, with the same status, here or when it is run, but for this: a minimum over
+ * nothing is EINDEX (was: ESHAPE); what is wrong with the reads of an array that has no cells is
+ * not looked at, nor is what no row of a sparse matrix uses; a size that a call makes negative
+ * within an index lambda is a number like others.
  *
  * Data is borrowed: the old graph must outlive the new one. */
 arras_status ar_normalise(arras_graph **out, const arras_graph *g, arras_error *err);

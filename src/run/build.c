@@ -290,6 +290,26 @@ static void remove_module(const ar_module *module)
         }
 }
 
+/* A process that forks while others of its threads build: the child has none of these threads, so
+ * what they were building would never be settled. */
+static void before_fork(void) { pthread_mutex_lock(&modules.lock); }
+
+static void after_fork(void) { pthread_mutex_unlock(&modules.lock); }
+
+static void after_fork_in_child(void)
+{
+    for (int i = 0; i < BUCKETS; i++)
+        for (ar_module **at = &modules.buckets[i]; *at;)
+            if ((*at)->state == BUILDING)
+                *at = (*at)->next;
+            else
+                at = &(*at)->next;
+    modules.settled = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    pthread_mutex_unlock(&modules.lock);
+}
+
+static void survive_forks(void) { pthread_atfork(before_fork, after_fork, after_fork_in_child); }
+
 static void add_stats(const ar_build_stats *more)
 {
     ar_build_stats *sum = &modules.stats;
@@ -374,9 +394,11 @@ static arras_status open_module(ar_module **out, request *r, arras_error *err)
 arras_status ar_build_open(ar_module **out, const ar_build_options *options, const char *source,
                            size_t length, arras_error *err)
 {
-    request      r = { .source = NULL };
-    arras_status status = make_request(&r, options, source, length, err);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    request               r = { .source = NULL };
+    arras_status          status = make_request(&r, options, source, length, err);
 
+    pthread_once(&once, survive_forks);
     if (!status)
         status = open_module(out, &r, err);
     r.stats.failures = status != ARRAS_OK;

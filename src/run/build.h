@@ -20,7 +20,7 @@ typedef struct {
     const char *const *flags;       /* after the standard ones, so that they win */
     const char *const *libraries;   /* "-lm", "-lmvec"; nothing is linked that is not named */
     const char        *generator;   /* the version of what wrote the source */
-    const char        *cache;       /* directory; $ARRAS_CACHE_DIR, else ~/.cache/arras (or XDG's) */
+    const char        *cache;       /* directory; $ARRAS_CACHE_DIR, else arras in XDG's place */
     int64_t            cache_limit; /* bytes; 256 MiB */
     int64_t            timeout_ms;  /* of the compiler; two minutes */
     bool               no_cache;    /* neither reads nor writes the cache on disk */
@@ -65,7 +65,7 @@ void     ar_key_put(ar_text *out, const ar_key *key); /* each part with its leng
 bool     ar_key_is(const ar_key *key, const char *put, size_t length);
 uint64_t ar_key_hash(const ar_key *key, ar_build_hash *hash, uint64_t seed);
 
-/* ---- The compiler (compiler.c) -------------------------------------------------------------- */
+/* ---- Which compiler, which machine (toolchain.c) --------------------------------------------- */
 
 enum { AR_COMPILER_PATH = 1024 };
 
@@ -77,19 +77,23 @@ typedef struct {
 /* EINVAL when there is none.  The last answer is remembered, so that to look it up costs nothing;
  * a compiler that is replaced meanwhile is noticed when another was asked for in between. */
 arras_status ar_compiler_find(ar_compiler *out, const char *name, arras_error *err);
+void         ar_compiler_forget(void);
+/* What -march=native depends on, as a short text. */
+const char *ar_cpu_identity(void);
+
+/* ---- The compiler (compiler.c) -------------------------------------------------------------- */
+
+extern const char *const ar_compiler_arguments[]; /* those that are always there */
+
 /* Runs it with the source as its standard input and appends the shared object to `object`. */
 arras_status ar_compiler_run(ar_text *object, const ar_compiler *compiler,
                              const ar_build_options *options, const char *source, size_t length,
                              arras_error *err);
-/* The arguments that are always there. */
-extern const char *const ar_compiler_arguments[];
-/* What -march=native depends on, as a short text; made once. */
-const char *ar_cpu_identity(void);
+
 /* A file with no name, gone when closed; its descriptor is not 0, 1 or 2.  -1: not to be had. */
 int  ar_scratch_open(const char *label);
-bool ar_write_all(int fd, const void *bytes, size_t length);
-/* Appends all there is from the current place on. */
-bool ar_read_all(ar_text *out, int fd);
+bool ar_write_all(int fd, const void *bytes, size_t length); /* from the start of a file */
+bool ar_read_all(ar_text *out, int fd); /* appends all there is from the current place on */
 
 /* ---- The cache on disk (disk_cache.c) ------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* compiler.c -- finds the C compiler and runs it: source in through a nameless file, object out.
+/* compiler.c -- runs the C compiler: source in through a nameless file, object out.
  * No shell, nothing of ours inherited, a limit on time and on what it may say. */
 #include "run/build.h"
 
@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -23,16 +22,7 @@
 extern char **environ;
 
 const char *const ar_compiler_arguments[] = {
-    "-O1",
-    "-march=native",
-    "-ffp-contract=off",
-    "-shared",
-    "-fPIC",
-    "-nostdlib",
-    "-w",
-    /* Segments that are not padded to pages: a third of the size, and faster to load. */
-    "-Wl,-z,noseparate-code",
-    NULL,
+    "-O1", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-nostdlib", "-w", NULL
 };
 
 /* ---- Files ---------------------------------------------------------------------------------- */
@@ -61,17 +51,16 @@ int ar_scratch_open(const char *label)
 
 bool ar_write_all(int fd, const void *bytes, size_t length)
 {
-    const char *at = bytes;
+    const char *from = bytes;
 
-    while (length > 0) {
-        ssize_t n = write(fd, at, length);
+    for (size_t at = 0; at < length;) {
+        ssize_t n = pwrite(fd, from + at, length - at, (off_t)at);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return false;
-        at += n;
-        length -= (size_t)n;
+        at += (size_t)n;
     }
     return true;
 }
@@ -89,152 +78,6 @@ bool ar_read_all(ar_text *out, int fd)
             return n == 0 && !out->failed;
         ar_text_put(out, block, (size_t)n);
     }
-}
-
-/* ---- Which compiler, which machine ---------------------------------------------------------- */
-
-enum { REMEMBERED_PATH = 4096 };
-
-static struct {
-    pthread_mutex_t lock;
-    char            name[AR_COMPILER_PATH];
-    char            search[REMEMBERED_PATH]; /* PATH when it was found */
-    ar_compiler     compiler;                /* path "": nothing remembered */
-} last = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static bool is_compiler(ar_compiler *out, const char *path)
-{
-    struct stat s;
-
-    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode) || access(path, X_OK) != 0)
-        return false;
-    snprintf(out->path, sizeof out->path, "%s", path);
-    snprintf(out->identity, sizeof out->identity, "%s %lld %lld.%09ld", path, (long long)s.st_size,
-             (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
-    return true;
-}
-
-/* Only absolute directories: the one we happen to be in is no place to run programs from. */
-static bool search_path(ar_compiler *out, const char *name, const char *search)
-{
-    char path[AR_COMPILER_PATH];
-
-    for (const char *at = search; *at;) {
-        int length = (int)strcspn(at, ":");
-
-        if (*at == '/') {
-            int n = snprintf(path, sizeof path, "%.*s/%s", length, at, name);
-
-            if (n > 0 && (size_t)n < sizeof path && is_compiler(out, path))
-                return true;
-        }
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
-static bool recall(ar_compiler *out, const char *name, const char *search)
-{
-    bool known;
-
-    pthread_mutex_lock(&last.lock);
-    known =
-        last.compiler.path[0] && strcmp(last.name, name) == 0 && strcmp(last.search, search) == 0;
-    if (known) {
-        strcpy(out->path, last.compiler.path);
-        strcpy(out->identity, last.compiler.identity);
-    }
-    pthread_mutex_unlock(&last.lock);
-    return known;
-}
-
-static void remember(const ar_compiler *compiler, const char *name, const char *search)
-{
-    if (strlen(search) >= sizeof last.search)
-        return;
-    pthread_mutex_lock(&last.lock);
-    strcpy(last.name, name);
-    strcpy(last.search, search);
-    last.compiler = *compiler;
-    pthread_mutex_unlock(&last.lock);
-}
-
-static void forget(void)
-{
-    pthread_mutex_lock(&last.lock);
-    last.compiler.path[0] = '\0';
-    pthread_mutex_unlock(&last.lock);
-}
-
-arras_status ar_compiler_find(ar_compiler *out, const char *name, arras_error *err)
-{
-    const char *search = secure_getenv("PATH");
-    const char *wanted = secure_getenv("ARRAS_CC");
-
-    if (name && *name)
-        wanted = name;
-    if (!wanted || !*wanted)
-        wanted = "cc";
-    if (!search)
-        search = "/usr/bin:/bin";
-    if (strlen(wanted) >= sizeof out->path)
-        return ar_fail(err, ARRAS_ELIMIT,
-                       "the name of the C compiler has %zu bytes, at most %d fit", strlen(wanted),
-                       AR_COMPILER_PATH - 1);
-    if (recall(out, wanted, search))
-        return ARRAS_OK;
-    if (!(strchr(wanted, '/') ? is_compiler(out, wanted) : search_path(out, wanted, search)))
-        return ar_fail(
-            err, ARRAS_EINVAL,
-            "no C compiler: %s is not %s; install gcc, or set ARRAS_CC to the path of one", wanted,
-            strchr(wanted, '/') ? "a program" : "in PATH");
-    remember(out, wanted, search);
-    return ARRAS_OK;
-}
-
-static char cpu[40];
-
-/* Lines that say what code runs here; the others (clock, core number) differ from run to run. */
-static bool says_what_runs(const char *line)
-{
-    static const char *const words[] = { "vendor_id", "cpu family", "model", "stepping", "flags",
-                                         "Features",  "CPU ",       "isa",   "cpu\t" };
-
-    for (size_t i = 0; i < AR_COUNT(words); i++)
-        if (strncmp(line, words[i], strlen(words[i])) == 0)
-            return true;
-    return false;
-}
-
-static void identify_cpu(void)
-{
-    static const char *const file = "/proc/cpuinfo";
-    char     text[8192]; /* the first processor is enough, and costs no visit to the others */
-    int      fd = open(file, O_RDONLY | O_CLOEXEC);
-    ssize_t  length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    uint64_t one = 1, two = 2;
-
-    if (fd >= 0)
-        close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    for (const char *line = text; *line && *line != '\n';) {
-        size_t n = strcspn(line, "\n");
-
-        if (says_what_runs(line)) {
-            one = ar_hash_bytes(one, line, n);
-            two = ar_hash_bytes(two, line, n);
-        }
-        line += n + (line[n] == '\n');
-    }
-    snprintf(cpu, sizeof cpu, "%016" PRIx64 "%016" PRIx64, one, two);
-}
-
-const char *ar_cpu_identity(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, identify_cpu);
-    return cpu;
 }
 
 /* ---- One run -------------------------------------------------------------------------------- */
@@ -280,8 +123,7 @@ static arras_status open_files(job *j, const char *source, size_t length, arras_
 {
     j->source = ar_scratch_open("arras-source");
     j->messages = ar_scratch_open("arras-messages");
-    if (j->source < 0 || j->messages < 0 || !ar_write_all(j->source, source, length) ||
-        lseek(j->source, 0, SEEK_SET) != 0)
+    if (j->source < 0 || j->messages < 0 || !ar_write_all(j->source, source, length))
         return ar_fail(err, ARRAS_EINVAL, "cannot write a source of %zu bytes for %s: %s", length,
                        j->compiler->path, strerror(errno));
     /* A compiler gone mad may write all day; it is not given more room than this. */
@@ -448,7 +290,7 @@ static bool ends_in_time(pid_t pid, int64_t timeout_ms, int *status)
 
 static void stop(pid_t pid)
 {
-    kill(-pid, SIGKILL);
+    killpg(pid, SIGKILL); /* the compiler and what it started; a group of their own */
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
 }
@@ -491,7 +333,7 @@ static arras_status fail_by_message(const job *j, const char *how, int number, a
 
 static arras_status fail_to_start(const job *j, int number, arras_error *err)
 {
-    forget();
+    ar_compiler_forget();
     return ar_fail(err, ARRAS_EINVAL, "cannot run %s: %s; set ARRAS_CC to another C compiler",
                    j->compiler->path, strerror(number));
 }

@@ -106,10 +106,11 @@ arras_status ar_disk_open(ar_disk *out, const ar_build_options *options, const a
                           arras_error *err)
 {
     char         path[PATH_MAX];
-    ar_disk      disk = { .directory = -1,
-                          .limit = options->cache_limit > 0 ? options->cache_limit : default_limit };
+    ar_disk      disk = { .directory = -1, .limit = default_limit };
     arras_status status = ARRAS_OK;
 
+    if (options->cache_limit > 0)
+        disk.limit = options->cache_limit;
     if (choose_directory(path, sizeof path, options))
         disk.directory = open_directory(path);
     if (disk.directory >= 0)
@@ -296,9 +297,9 @@ static void keep_limit(const ar_disk *disk, int64_t stored, int64_t *evicted)
     struct stat s;
     bool        same;
 
-    if (fstat(disk->directory, &s) != 0)
+    /* Should another thread be at it, what is stored here counts at the next scan. */
+    if (fstat(disk->directory, &s) != 0 || pthread_mutex_trylock(&known.lock) != 0)
         return;
-    pthread_mutex_lock(&known.lock);
     same = known.device == s.st_dev && known.inode == s.st_ino;
     known.size += size_on_disk(stored);
     if (!same || known.size > disk->limit || ++known.stores >= STORES_BETWEEN_SCANS) {

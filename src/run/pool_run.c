@@ -165,6 +165,15 @@ static arras_status give_up(ar_taskgraph *graph, arras_error *err)
                    graph->ntasks);
 }
 
+/* A run that woke workers takes longer for that, so it says little; now and then one that was not
+ * very long is tried without. */
+static void judge(ar_taskgraph *graph)
+{
+    int64_t took = ar_clock() - graph->began;
+
+    graph->brief = took < BRIEF || (took < 10 * BRIEF && graph->generation % 8 == 0);
+}
+
 static arras_status complete(ar_taskgraph *graph, arras_error *err)
 {
     if (is_lost(graph))
@@ -172,8 +181,7 @@ static arras_status complete(ar_taskgraph *graph, arras_error *err)
     if (graph->run) {
         work_with_others(graph);
         ar_pool_close(graph->pool, graph->run);
-        /* Waking takes time too, so a run that did it may have been longer and count as brief. */
-        graph->brief = ar_clock() - graph->began < (graph->brief ? BRIEF : 2 * BRIEF);
+        judge(graph);
     } else {
         work_alone(graph);
     }

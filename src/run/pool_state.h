@@ -104,7 +104,7 @@ struct ar_taskgraph {
     bool              ready;
     bool              resized;  /* what follows from numbers of parts is out of date */
     bool              parallel; /* two threads could be busy at some time */
-    bool              brief;    /* the last run was over before a worker would have woken */
+    bool              brief;    /* is expected to end before a sleeper would be awake */
     int               nsources;
     int               nsource_loops; /* sources of several parts */
     ar_node          *nodes;
@@ -144,7 +144,7 @@ static inline bool ar_run_has_work(ar_run *run)
 void ar_taskgraph_measure(ar_taskgraph *graph);
 
 /* Work was added to a run, or was left by someone who found it: if nobody is looking for work,
- * someone who sleeps is woken.  Whoever finds work calls this again, so nobody else need be told. */
+ * someone who sleeps is woken.  Whoever finds work calls this again: no one else need be told. */
 void ar_pool_notify(ar_pool *pool, ar_run *run, int64_t pieces);
 /* The run in progress starts no more parts.  False: there is none, or something else stopped it. */
 bool ar_taskgraph_stop(ar_taskgraph *graph, arras_status why);

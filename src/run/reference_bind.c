@@ -188,26 +188,13 @@ static arras_status bind(ar_inputs *in, const arras_binding *binding)
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
-/* The dim that is the size itself: one of the graph's affine forms, counted from INT64_MIN. */
-static arras_dim size_dim(const arras_graph *g, int size)
-{
-    for (arras_dim dim = INT64_MIN; ar_dim_affine(g, dim); dim++) {
-        const ar_affine *form = ar_dim_affine(g, dim);
-
-        if (!form->error && form->constant == 0 && form->nterms == 1 &&
-            form->terms[0].size == size && form->terms[0].factor == 1)
-            return dim;
-    }
-    return 0; /* not reached: every size was made as such a form */
-}
-
 static int collect_facts(const ar_inputs *in, ar_size_fact *facts)
 {
     int n = 0;
 
     for (int size = 0; size < ar_size_count(in->g); size++)
         if (in->sizes[size] >= 0)
-            facts[n++] = (ar_size_fact){ size_dim(in->g, size), in->sizes[size],
+            facts[n++] = (ar_size_fact){ ar_size_dim(in->g, size), in->sizes[size],
                                          ar_size_name(in->g, size), -1 };
     for (int i = 0; i < ar_graph_input_count(in->g); i++) {
         arras_array      input = ar_graph_input(in->g, i);

@@ -18,7 +18,8 @@ def draw_rule(rng):
 
 
 def draw_fill(rng):
-    return rng.choice([values.draw_real(rng), float("nan"), -1, 300])
+    """Whole numbers fit every type here: one that does not is refused, as any untyped integer."""
+    return rng.choice([values.draw_real(rng), float("nan"), 7, 100])
 
 
 def shrunk(n, reach):

@@ -1,0 +1,193 @@
+/* c_ops.c -- the operations of ops.def and the casts between types as C, for generated kernels. */
+#include "gen/gen.h"
+
+#include <string.h>
+
+/* ---- Types ---------------------------------------------------------------------------------- */
+
+/* The words that ops.def and scalar_kit.h use for a type; see ops.def. */
+typedef struct {
+    const char *type, *wrapping, *suffix;
+} c_words;
+
+static const c_words words[ARRAS_DTYPE_END] = {
+    [ARRAS_NO_DTYPE] = { "void", "void", "" },
+    [ARRAS_BOOL] = { "uint8_t", "uint32_t", "" },
+    [ARRAS_I8] = { "int8_t", "uint32_t", "" },
+    [ARRAS_I16] = { "int16_t", "uint32_t", "" },
+    [ARRAS_I32] = { "int32_t", "uint32_t", "" },
+    [ARRAS_I64] = { "int64_t", "uint64_t", "" },
+    [ARRAS_U8] = { "uint8_t", "uint32_t", "" },
+    [ARRAS_U16] = { "uint16_t", "uint32_t", "" },
+    [ARRAS_U32] = { "uint32_t", "uint32_t", "" },
+    [ARRAS_U64] = { "uint64_t", "uint64_t", "" },
+    [ARRAS_F32] = { "float", "float", "f" },
+    [ARRAS_F64] = { "double", "double", "" },
+    [ARRAS_C64] = { "float complex", "float complex", "f" },
+    [ARRAS_C128] = { "double complex", "double complex", "" },
+};
+
+const char *ar_c_type(arras_dtype dtype) { return words[ar_dtype_valid(dtype) ? dtype : 0].type; }
+
+/* Names that a kernel would get from headers.  Library functions need no declaration: the compiler
+ * has their types built in. */
+static const char definitions[] = "typedef __INT8_TYPE__ int8_t;\n"
+                                  "typedef __INT16_TYPE__ int16_t;\n"
+                                  "typedef __INT32_TYPE__ int32_t;\n"
+                                  "typedef __INT64_TYPE__ int64_t;\n"
+                                  "typedef __UINT8_TYPE__ uint8_t;\n"
+                                  "typedef __UINT16_TYPE__ uint16_t;\n"
+                                  "typedef __UINT32_TYPE__ uint32_t;\n"
+                                  "typedef __UINT64_TYPE__ uint64_t;\n"
+                                  "typedef __UINTPTR_TYPE__ uintptr_t;\n"
+                                  "#define complex _Complex\n"
+                                  "#define NAN __builtin_nanf(\"\")\n"
+                                  "#define isinf(x) __builtin_isinf(x)\n"
+                                  "#define isfinite(x) __builtin_isfinite(x)\n"
+                                  "#define signbit(x) __builtin_signbit(x)\n";
+
+static const char kit[] = {
+#include "scalar_kit_bytes.inc"
+    0
+};
+
+/* ---- Operations ----------------------------------------------------------------------------- */
+
+static const char *const columns[][4] = {
+#define AR_OP(name, arity, rule, b, i, r, c, help) { #b, #i, #r, #c },
+#include "ir/ops.def"
+#undef AR_OP
+};
+
+static const char *value_text(ar_op op, arras_dtype dtype)
+{
+    switch (ar_dtype_class(dtype)) {
+    case AR_CLASS_BOOL: return columns[op][0];
+    case AR_CLASS_SIGNED:
+    case AR_CLASS_UNSIGNED: return columns[op][1];
+    case AR_CLASS_REAL: return columns[op][2];
+    case AR_CLASS_COMPLEX: return columns[op][3];
+    case AR_CLASS_NONE: break;
+    }
+    return "NO";
+}
+
+/* What the operation gives when it computes in a type: asked of the type rules, with operands that
+ * have that type already. */
+static arras_dtype result_of(ar_op op, arras_dtype compute)
+{
+    ar_type types[AR_MAX_ARITY] = { { compute, false }, { compute, false }, { compute, false } };
+    ar_signature s = { .result = { ARRAS_NO_DTYPE, false } };
+
+    ar_op_signature(&s, op, types);
+    return s.result.dtype;
+}
+
+static void print_op(ar_text *out, ar_op op, arras_dtype dtype)
+{
+    static const char *const names[] = { "x", "y", "z" };
+
+    if (!ar_op_value(op, dtype))
+        return;
+    ar_text_printf(out, "static inline %s op_%s_%s(", ar_c_type(result_of(op, dtype)),
+                   ar_op_name(op), ar_dtype_name(dtype));
+    for (int i = 0; i < ar_op_arity(op); i++) /* the condition of where is a bool */
+        ar_text_printf(out, "%s%s %s", i ? ", " : "", op == AR_OP_where && i == 0 ? "uint8_t" : "T",
+                       names[i]);
+    ar_text_printf(out, ") { return %s; }\n", value_text(op, dtype));
+}
+
+/* The helpers of a type, as scalar.c makes them. */
+static void print_kit(ar_text *out, arras_dtype dtype)
+{
+    const char *name = ar_dtype_name(dtype), *suffix = words[dtype].suffix;
+    ar_class class = ar_dtype_class(dtype);
+
+    if (ar_dtype_is_integer(dtype))
+        ar_text_printf(out, "INTEGER_KIT(%s, %s, %s, %d, %d)\n", name, ar_c_type(dtype),
+                       words[dtype].wrapping, 8 * (int)ar_dtype_size(dtype),
+                       class == AR_CLASS_SIGNED);
+    else if (class == AR_CLASS_REAL)
+        ar_text_printf(out, "REAL_KIT(%s, %s, %s)\n", name, ar_c_type(dtype), suffix);
+    else if (class == AR_CLASS_COMPLEX)
+        ar_text_printf(out, "COMPLEX_KIT(%s, %s, %s, %s)\n", name, ar_c_type(dtype),
+                       ar_c_type(ar_dtype_real(dtype)), suffix);
+}
+
+static void print_ops_of_type(ar_text *out, const ar_op_set *set, arras_dtype dtype)
+{
+    const c_words *w = &words[dtype];
+    bool           used = false;
+
+    for (int op = 0; op < AR_OP_END; op++)
+        used = used || set->ops[op][dtype];
+    if (!used)
+        return;
+    print_kit(out, dtype);
+    ar_text_printf(out,
+                   "#define T %s\n#define U %s\n#define FN(name) name##_%s\n"
+                   "#define M(name) name%s%s\n#define C(name) c##name%s%s\n",
+                   w->type, w->wrapping, ar_dtype_name(dtype), *w->suffix ? "##" : "", w->suffix,
+                   *w->suffix ? "##" : "", w->suffix);
+    for (int op = 0; op < AR_OP_END; op++)
+        if (set->ops[op][dtype])
+            print_op(out, (ar_op)op, dtype);
+    ar_text_add(out, "#undef T\n#undef U\n#undef FN\n#undef M\n#undef C\n");
+}
+
+/* ---- Casts ---------------------------------------------------------------------------------- */
+
+/* Real to integer: towards 0, nan gives 0, too large gives the end of the range.  The powers of two
+ * that bound it are exact in f32 and f64, the largest integers themselves may not be. */
+static void print_saturation(ar_text *out, arras_dtype to)
+{
+    int  bits = 8 * (int)ar_dtype_size(to);
+    bool is_signed = ar_dtype_class(to) == AR_CLASS_SIGNED;
+
+    if (is_signed)
+        ar_text_printf(out,
+                       "re != re ? 0 : re >= 0x1p%d ? (%s)((1ull << %d) - 1) : "
+                       "re <= -0x1p%d ? (%s)(-(int64_t)((1ull << %d) - 1) - 1) : (%s)re",
+                       bits - 1, ar_c_type(to), bits - 1, bits - 1, ar_c_type(to), bits - 1,
+                       ar_c_type(to));
+    else
+        ar_text_printf(out, "!(re > 0) ? 0 : re >= 0x1p%d ? (%s)-1 : (%s)re", bits, ar_c_type(to),
+                       ar_c_type(to));
+}
+
+static void print_cast(ar_text *out, arras_dtype from, arras_dtype to)
+{
+    bool from_complex = ar_dtype_class(from) == AR_CLASS_COMPLEX;
+    bool from_real = from_complex || ar_dtype_class(from) == AR_CLASS_REAL;
+
+    ar_text_printf(out, "static inline %s cast_%s_%s(%s x) { ", ar_c_type(to), ar_dtype_name(from),
+                   ar_dtype_name(to), ar_c_type(from));
+    if (from_complex && to != ARRAS_BOOL && ar_dtype_class(to) != AR_CLASS_COMPLEX)
+        ar_text_printf(out, "%s re = __real__ x; ", ar_c_type(ar_dtype_real(from)));
+    else if (from_real)
+        ar_text_printf(out, "%s re = x; ", ar_c_type(from));
+    if (to == ARRAS_BOOL) {
+        ar_text_add(out, "return x != 0; }\n");
+        return;
+    }
+    ar_text_add(out, "return ");
+    if (from_real && ar_dtype_is_integer(to))
+        print_saturation(out, to);
+    else
+        ar_text_printf(out, "(%s)%s", ar_c_type(to), from_real ? "re" : "x");
+    ar_text_add(out, "; }\n");
+}
+
+/* ---- All of it ------------------------------------------------------------------------------ */
+
+void ar_c_ops_print(ar_text *out, const ar_op_set *set)
+{
+    ar_text_add(out, definitions);
+    ar_text_put(out, kit, strlen(kit));
+    for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
+        print_ops_of_type(out, set, (arras_dtype)d);
+    for (int from = ARRAS_NO_DTYPE + 1; from < ARRAS_DTYPE_END; from++)
+        for (int to = ARRAS_NO_DTYPE + 1; to < ARRAS_DTYPE_END; to++)
+            if (set->casts[from][to])
+                print_cast(out, (arras_dtype)from, (arras_dtype)to);
+}

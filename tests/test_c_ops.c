@@ -1,0 +1,184 @@
+/* test_c_ops.c -- operations and casts as generated C give the bits of the reference evaluator:
+ * every operation in every type, every cast, on special and random values. */
+#include "gen/gen.h"
+#include "run/build.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+enum { VALUES = 40 };
+
+static ar_module *module;
+
+/* One function with the interface of ar_op_function around each operation and cast. */
+static void print_wrappers(ar_text *out)
+{
+    for (int op = 0; op < AR_OP_END; op++)
+        for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++) {
+            const char  *type = ar_c_type((arras_dtype)d), *name = ar_dtype_name((arras_dtype)d);
+            int          arity = ar_op_arity((ar_op)op);
+            ar_type      types[] = { { (arras_dtype)d, false },
+                                     { (arras_dtype)d, false },
+                                     { (arras_dtype)d, false } };
+            ar_signature s;
+
+            if (!ar_op_value((ar_op)op, (arras_dtype)d) || !ar_op_signature(&s, (ar_op)op, types))
+                continue;
+            ar_text_printf(
+                out,
+                "void test_%s_%s(void *out, const void *x, const void *y, const void *z)\n"
+                "{ *(%s *)out = op_%s_%s(*(const %s *)x%s%s%s%s%s%s); }\n",
+                ar_op_name((ar_op)op), name, ar_c_type(s.result.dtype), ar_op_name((ar_op)op), name,
+                op == AR_OP_where ? "uint8_t" : type, arity > 1 ? ", *(const " : "",
+                arity > 1 ? type : "", arity > 1 ? " *)y" : "", arity > 2 ? ", *(const " : "",
+                arity > 2 ? type : "", arity > 2 ? " *)z" : "");
+        }
+    for (int from = ARRAS_NO_DTYPE + 1; from < ARRAS_DTYPE_END; from++)
+        for (int to = ARRAS_NO_DTYPE + 1; to < ARRAS_DTYPE_END; to++) {
+            const char *a = ar_dtype_name((arras_dtype)from), *b = ar_dtype_name((arras_dtype)to);
+
+            ar_text_printf(out,
+                           "void test_cast_%s_%s(void *out, const void *x)\n"
+                           "{ *(%s *)out = cast_%s_%s(*(const %s *)x); }\n",
+                           a, b, ar_c_type((arras_dtype)to), a, b, ar_c_type((arras_dtype)from));
+        }
+}
+
+static bool build_everything(void)
+{
+    static ar_op_set         all;
+    static const char *const libraries[] = { "-lm", NULL };
+    ar_build_options         options = { .libraries = libraries, .no_cache = true };
+    ar_text                  source = { 0 };
+    arras_error              err = { .text = "" };
+    arras_status             status;
+
+    memset(&all, 1, sizeof all);
+    ar_c_ops_print(&source, &all);
+    print_wrappers(&source);
+    status = ar_build_open(&module, &options, source.data, source.length, &err);
+    ar_text_free(&source);
+    CHECK_STR(err.text, "");
+    return status == ARRAS_OK;
+}
+
+/* Zeros, ones, ends of ranges, infinities, nan, then random numbers of all sizes. */
+static void draw(arras_dtype dtype, void *cell, int i)
+{
+    static const double special[] = { 0,    -0.0, 1,     -1,     2,      0.5,      -2.5,      100,
+                                      -128, 255,  1e300, -1e300, 5e-324, INFINITY, -INFINITY, NAN };
+    double              parts[2];
+    int64_t             whole;
+
+    for (int p = 0; p < 2; p++) {
+        int at = (i * (p ? 7 : 1)) % 32;
+
+        parts[p] = at < 16 ? special[at] : ldexp(rand() / (double)RAND_MAX - 0.5, rand() % 40 - 10);
+    }
+    if (ar_dtype_class(dtype) == AR_CLASS_REAL || ar_dtype_class(dtype) == AR_CLASS_COMPLEX) {
+        ar_cell_cast(dtype, cell, ARRAS_C128, parts);
+        return;
+    }
+    whole = i < 8    ? (int64_t[]){ 0, 1, -1, 2, INT64_MAX, INT64_MIN, 7, -8 }[i]
+            : i < 20 ? rand() % 20 - 10
+                     : (int64_t)((uint64_t)rand() << 40 ^ (uint64_t)rand());
+    ar_cell_cast(dtype, cell, ARRAS_I64, &whole);
+}
+
+static bool same_cell(arras_dtype dtype, const void *got, const void *want)
+{
+    const double *g = got, *w = want;
+    const float  *gf = got, *wf = want;
+    int           n = ar_dtype_class(dtype) == AR_CLASS_COMPLEX ? 2 : 1;
+
+    if (memcmp(got, want, ar_dtype_size(dtype)) == 0)
+        return true;
+    if (ar_dtype_class(dtype) < AR_CLASS_REAL)
+        return false;
+    for (int i = 0; i < n; i++) { /* one nan is as good as another */
+        bool single = ar_dtype_real(dtype) == ARRAS_F32;
+
+        if (single ? memcmp(&gf[i], &wf[i], 4) != 0 && !(isnan(gf[i]) && isnan(wf[i]))
+                   : memcmp(&g[i], &w[i], 8) != 0 && !(isnan(g[i]) && isnan(w[i])))
+            return false;
+    }
+    return true;
+}
+
+static void compare_op(ar_op op, arras_dtype dtype, ar_op_function *generated)
+{
+    ar_type      types[] = { { dtype, false }, { dtype, false }, { dtype, false } };
+    ar_signature s;
+    int          differ = 0;
+
+    ar_op_signature(&s, op, types);
+    for (int i = 0; i < VALUES; i++)
+        for (int j = 0; j < (ar_op_arity(op) > 1 ? VALUES : 1); j++) {
+            ar_value x = { .bits = { 0, 0 } }, y = x, z = x, got = x, want = x;
+
+            draw(s.operand[0], &x, i);
+            draw(dtype, &y, j);
+            draw(dtype, &z, (i + 3 * j) % VALUES);
+            generated(&got, &x, &y, &z);
+            ar_op_value(op, dtype)(&want, &x, &y, &z);
+            differ += !same_cell(s.result.dtype, &got, &want);
+        }
+    CHECK_EQ_INT(differ, 0);
+}
+
+static void operations_give_the_same_bits(void)
+{
+    for (int op = 0; op < AR_OP_END; op++)
+        for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++) {
+            char            name[64];
+            ar_op_function *generated;
+
+            if (!ar_op_value((ar_op)op, (arras_dtype)d))
+                continue;
+            snprintf(name, sizeof name, "test_%s_%s", ar_op_name((ar_op)op),
+                     ar_dtype_name((arras_dtype)d));
+            CASE("%s", name);
+            *(void **)&generated = ar_module_symbol(module, name);
+            if (CHECK(generated != NULL))
+                compare_op((ar_op)op, (arras_dtype)d, generated);
+        }
+}
+
+static void casts_give_the_same_bits(void)
+{
+    for (int from = ARRAS_NO_DTYPE + 1; from < ARRAS_DTYPE_END; from++)
+        for (int to = ARRAS_NO_DTYPE + 1; to < ARRAS_DTYPE_END; to++) {
+            char name[64];
+            void (*generated)(void *, const void *);
+            int differ = 0;
+
+            snprintf(name, sizeof name, "test_cast_%s_%s", ar_dtype_name((arras_dtype)from),
+                     ar_dtype_name((arras_dtype)to));
+            CASE("%s", name);
+            *(void **)&generated = ar_module_symbol(module, name);
+            if (!CHECK(generated != NULL))
+                continue;
+            for (int i = 0; i < 10 * VALUES; i++) {
+                ar_value x = { .bits = { 0, 0 } }, got = x, want = x;
+
+                draw((arras_dtype)from, &x, i % VALUES);
+                generated(&got, &x);
+                ar_cell_cast((arras_dtype)to, &want, (arras_dtype)from, &x);
+                differ += !same_cell((arras_dtype)to, &got, &want);
+            }
+            CHECK_EQ_INT(differ, 0);
+        }
+}
+
+static void everything_compiles(void) { CHECK(build_everything()); }
+
+TEST_MAIN
+{
+    srand(1);
+    RUN(everything_compiles);
+    if (!module)
+        return;
+    RUN(operations_give_the_same_bits);
+    RUN(casts_give_the_same_bits);
+    ar_module_close(module);
+}
