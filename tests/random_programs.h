@@ -1,6 +1,6 @@
-/* random_programs.h -- random programs for tests, recorded in the graph `g` of evaluate.h.  A program
- * is made step by step from arrays that are there already; what the builders refuse is left out.
- * Each random choice is a statement of its own: a seed is one program with every compiler. */
+/* random_programs.h -- random programs for tests, recorded in the graph `g` of evaluate.h.  A
+ * program is made step by step from arrays that are there already; what the builders refuse is left
+ * out.  Each random choice is a statement of its own: a seed is one program with every compiler. */
 #ifndef TEST_RANDOM_PROGRAMS_H
 #define TEST_RANDOM_PROGRAMS_H
 
