@@ -242,7 +242,7 @@ static arras_expr op2(ar_op op, arras_expr x, arras_expr y)
 /* x[i + reach] with a rule, for reaches far beyond both ends */
 static void record_reaches(const char *type, arras_edge_rule rule, int step)
 {
-    arras_array x = I("x", type, 3, 1, 4, 1, 5, 9);
+    arras_array x = I("x", type, 3, 1, 4, 1, 5, 9, 2, 6, 5, 3); /* complex cells take two */
     arras_edge  edge = { rule, rule == ARRAS_EDGE_CONSTANT ? literal(7) : NULL };
 
     for (int reach = -11; reach <= 11; reach += step) {
@@ -305,7 +305,8 @@ static void reductions_of_every_type(void)
         snprintf(type, sizeof type, "%s[3, 5]", ar_dtype_name((arras_dtype)d));
         CASE("%s", type);
         begin();
-        x = I("x", type, 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9);
+        x = I("x", type, 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6, 2, 6, 4, 3,
+              3, 8, 3, 2, 7);
         for (int r = 0; r < AR_REDUCTION_END; r++)
             ar_graph_output_add(g, ar_reduction_name((ar_reduction)r),
                                 ar_reduce((ar_reduction)r, x, 2, false, NULL));

@@ -1,6 +1,7 @@
 /* build_leaf.c -- nodes without operands: inputs, parameters, data, numbers, sizes. */
 #include "ir/graph.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Inputs and parameters ------------------------------------------------------------------ */
@@ -8,6 +9,8 @@
 static arras_array check_leaf(arras_graph *g, const char *what, const char *name, arras_dtype dtype,
                               int rank, const arras_dim *shape)
 {
+    char named[300];
+
     if (!name || !ar_name_valid(name, strlen(name)))
         return ar_poison(g, ARRAS_ENAME,
                          "%s '%.255s': a name is letters, digits, '_' and '.', "
@@ -16,7 +19,8 @@ static arras_array check_leaf(arras_graph *g, const char *what, const char *name
     if (!ar_dtype_valid(dtype))
         return ar_poison(g, ARRAS_EDTYPE, "%s '%s': there is no type number %d", what, name,
                          (int)dtype);
-    return ar_check_shape(g, what, rank, shape);
+    snprintf(named, sizeof named, "%s '%s'", what, name);
+    return ar_check_shape(g, named, rank, shape);
 }
 
 arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int rank,
@@ -163,7 +167,7 @@ static arras_array intern_copy(arras_graph *g, struct arras_node *node, int64_t 
 arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape,
                     const int64_t *strides, const void *data, bool copy)
 {
-    arras_array       bad = check_leaf(g, "data", "data", dtype, rank, shape);
+    arras_array       bad = check_leaf(g, "data", "cells", dtype, rank, shape);
     int64_t           ints[ARRAS_MAX_RANK + 1];
     struct arras_node node = {
         .kind = AR_DATA, .type = { dtype, false }, .rank = rank, .shape = shape

@@ -24,7 +24,9 @@ static arras_status check_names(const char *name, int n, const char *const *name
 static arras_status check_parts(const arras_graph *g, const char *name, const char *what, int n,
                                 const arras_array *xs, arras_error *err)
 {
-    if (n < 0 || n > MAX_PARTS || (n > 0 && !xs))
+    if (n > 0 && !xs)
+        return ar_fail(err, ARRAS_EINVAL, "function '%s': the %ss are NULL", name, what);
+    if (n < 0 || n > MAX_PARTS)
         return ar_fail(err, ARRAS_EINVAL, "function '%s': %d %ss; there may be 0..%d", name, n,
                        what, MAX_PARTS);
     for (int i = 0; i < n; i++) {
@@ -229,6 +231,8 @@ static arras_status fail_argument(arras_function f, int param, arras_array arg, 
     ar_node_type_print(&text, arg);
     if (axis >= 0)
         ar_text_printf(&text, ": axis %d does not fit", axis);
+    else if (arg->rank == f->params[param]->rank)
+        ar_text_add(&text, ": cast it");
     ar_fail(err, ARRAS_ESHAPE, "call of '%s': parameter %s", f->name, text.data ? text.data : "");
     ar_text_free(&text);
     return ARRAS_ESHAPE;
