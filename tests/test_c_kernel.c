@@ -1,4 +1,4 @@
-/* test_c_kernel.c -- kernels generated from the normal form give the bits of the reference
+/* test_c_kernel.c -- kernels generated from the fused normal form give the bits of the reference
  * evaluator, and give up where it gives an error. */
 #include "gen/gen.h"
 #include "random_programs.h"
@@ -11,7 +11,7 @@ enum { PROGRAMS = 40 };
  * -------------------------------------------------------------------- */
 
 typedef struct {
-    arras_graph *normal;
+    arras_graph *plain, *normal; /* the normal form, and the same fused */
     arras_array *nodes;
     int64_t      count;
     ar_module   *module;
@@ -51,7 +51,8 @@ static bool open_module(compiled *c)
     arras_array             *roots = NULL;
     bool                     good;
 
-    good = CHECK_EQ_INT(ar_normalise(&c->normal, g, &err), ARRAS_OK) &&
+    good = CHECK_EQ_INT(ar_normalise(&c->plain, g, &err), ARRAS_OK) &&
+           CHECK_EQ_INT(ar_fuse(&c->normal, c->plain, &err), ARRAS_OK) &&
            CHECK_EQ_INT(ar_graph_roots(&roots, c->normal, NULL), ARRAS_OK) &&
            CHECK_EQ_INT(ar_reach(&c->nodes, &c->count, c->normal, ar_graph_output_count(c->normal),
                                  roots, NULL),
@@ -76,6 +77,7 @@ static void close_module(compiled *c)
     ar_free(c->nodes);
     ar_module_close(c->module);
     ar_graph_free(c->normal);
+    ar_graph_free(c->plain);
 }
 
 /* ---- Running it
@@ -204,7 +206,7 @@ static bool check_compiled(void)
     int            failures = test.failures;
 
     if (open_module(&c)) {
-        arras_status status = ar_reference_run(&want, c.normal, nbound, bound, NULL);
+        arras_status status = ar_reference_run(&want, c.plain, nbound, bound, NULL);
 
         if (ar_inputs_open(&in, c.normal, nbound, bound, NULL) == ARRAS_OK) {
             int gave_up = run_nodes(&c, &in, &arena);

@@ -108,33 +108,11 @@ static void print_cast(writer *w, arras_expr e, arras_dtype to)
 /* ---- What may fail: it must not be computed where it is not asked for -------------------------
  */
 
-/* i_d + c stays inside an axis that is at least c longer than the result is. */
-static bool surely_inside(const writer *w, arras_expr load, int axis)
-{
-    arras_array x = w->lambda->inputs[load->ints[0]];
-    arras_expr  index = load->args[axis];
-    int64_t     offset = 0;
-    arras_dim   room;
-
-    if (index->kind == AR_EXPR_OP && index->ints[0] == AR_OP_add && index->nargs == 2 &&
-        index->args[1]->kind == AR_EXPR_LITERAL && index->args[1]->type.dtype == ARRAS_I64) {
-        offset = index->args[1]->ints[0];
-        index = index->args[0];
-    }
-    if (index->kind == AR_EXPR_LITERAL && index->type.dtype == ARRAS_I64)
-        return index->ints[0] >= 0 && offset == 0 && !ar_dim_symbolic(x->shape[axis]) &&
-               index->ints[0] < x->shape[axis];
-    if (index->kind != AR_EXPR_INDEX || offset < 0 || offset > INT32_MAX)
-        return false;
-    room = ar_dim_sub(x->graph, x->shape[axis], w->lambda->shape[index->ints[0]]);
-    return !ar_dim_symbolic(room) && room >= offset;
-}
-
 static bool load_may_fail(const writer *w, arras_expr load)
 {
     for (int axis = 0; axis < load->rank; axis++)
         if (load->ints[1 + axis] != ARRAS_EDGE_CONSTANT &&
-            (load->ints[1 + axis] != ARRAS_EDGE_NONE || !surely_inside(w, load, axis)))
+            (load->ints[1 + axis] != ARRAS_EDGE_NONE || !ar_load_is_inside(w->lambda, load, axis)))
             return true;
     return false;
 }
@@ -314,7 +292,7 @@ static void put_index(writer *w, arras_expr e, int axis, int *fill)
     if (rule == ARRAS_EDGE_CONSTANT)
         ar_text_printf(w->out, "if ((uint64_t)j%d >= (uint64_t)n%d_%d) fill = %d, j%d = 0;\n", axis,
                        operand, axis, ++*fill, axis);
-    else if (rule != ARRAS_EDGE_NONE || !surely_inside(w, e, axis))
+    else if (rule != ARRAS_EDGE_NONE || !ar_load_is_inside(w->lambda, e, axis))
         ar_text_printf(w->out, "%s(j%d, n%d_%d)\n", edge_macros[rule], axis, operand, axis);
 }
 

@@ -79,6 +79,7 @@ static void measure(struct arras_expr_node *e)
             e->depth = e->args[i]->depth + 1;
         if (e->args[i]->axes > e->axes)
             e->axes = e->args[i]->axes;
+        e->uses |= e->args[i]->uses;
     }
 }
 
@@ -188,6 +189,7 @@ arras_expr ar_expr_index(arras_graph *g, int axis)
     return ar_expr_intern(g, &(struct arras_expr_node){ .kind = AR_EXPR_INDEX,
                                                         .type = index_type,
                                                         .axes = axis + 1,
+                                                        .uses = (uint32_t)1 << axis,
                                                         .nints = 1,
                                                         .ints = (int64_t[]){ axis } });
 }

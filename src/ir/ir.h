@@ -195,6 +195,7 @@ struct arras_expr_node {
     int               depth; /* of nesting, limited */
     int               rank;  /* of a LOAD: number of indices */
     int               axes;  /* cells it can be evaluated in have at least this rank */
+    uint32_t          uses;  /* axes whose index it depends on, one bit each */
     int               nfree; /* variables that no reduction within binds, by name */
     const char *const *free;
     uint64_t          hash;
@@ -278,6 +279,9 @@ arras_array ar_lambda_bound(arras_graph *g, int rank, const arras_dim *shape, ar
                             int n, const arras_array *bindings);
 arras_expr  ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, int n,
                                const arras_expr *indices, const arras_edge *edges);
+/* Whether an index of a bound load stays within its axis, whatever cell of the lambda is computed;
+ * false also where that is not known. */
+bool        ar_load_is_inside(arras_array lambda, arras_expr load, int axis);
 arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims,
                       arras_array initial);
 arras_array ar_einsum(const char *spec, int n, const arras_array *xs);

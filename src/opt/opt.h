@@ -19,4 +19,9 @@
  * Data is borrowed: the old graph must outlive the new one. */
 arras_status ar_normalise(arras_graph **out, const arras_graph *g, arras_error *err);
 
+/* A normal form in which fewer arrays are stored: one that only other lambdas read, always inside
+ * it, without reductions and cheap enough for its number of readers, is computed where it is read.
+ * A new graph, the caller's, of the same bits; `normal` must be a normal form and outlive it. */
+arras_status ar_fuse(arras_graph **out, const arras_graph *normal, arras_error *err);
+
 #endif
