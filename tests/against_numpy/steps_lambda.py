@@ -286,7 +286,8 @@ class Cells:
             elif rule not in ("none", "constant"):
                 i = int(padding.EDGE_MAPS[rule](np.asarray(i), n))
             place.append(i)
-        return x[tuple(place)] if fill is None else meaning.cast(fill, x.dtype).value
+        # As an array: NumPy 1.24 takes a scalar of type complex128 for an untyped number.
+        return np.asarray(x[tuple(place)]) if fill is None else meaning.cast(fill, x.dtype).value
 
     def reduce(self, e, at, env):
         _, name, variable, lo, hi, body = e

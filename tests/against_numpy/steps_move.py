@@ -275,6 +275,9 @@ class Repeat(Kind):
         return Expected(np.repeat(xs[0], args["count"], args["axis"]))
 
 
+STATISTICS = ("mean", "median", "minimum", "maximum")
+
+
 @register
 class Pad(Kind):
     """Every mode, widths also longer than the array."""
@@ -290,10 +293,8 @@ class Pad(Kind):
         if widths and rng.random() < 0.1:
             widths[rng.randrange(len(widths))][rng.randrange(2)] = -1 if maker.wrong() else 9
         mode = rng.choice(padding.MODES)
-        if maker.symbolic and 0 in maker.shape(x) and mode in ("mean", "median"):
-            return (
-                None  # of symbolic length: it has the mean of nothing when it turns out to be empty
-            )
+        if maker.symbolic and 0 in maker.shape(x) and mode in STATISTICS:
+            return None  # a symbolic axis that turns out to be empty: known only when it is run
         fill = None
         if mode in ("constant", "linear_ramp") and rng.random() < 0.7:
             fill = maker.number(values.draw_number(rng)) if rng.random() < 0.7 else maker.new(())
