@@ -98,7 +98,7 @@ static const binding_case binding_cases[] = {
     { "one is missing", "ENAME: input y: i8[n + 1] is not bound", { { "x", "f64[2, 4]" } } },
     { "twice", "ENAME: input x is bound twice", { { "x", "f64[2, 4]" }, { "x", "f64[2, 4]" } } },
     { "misspelt",
-      "no input or size is called 'xx': did you mean 'x'?; there are x, y, n",
+      "no input or size is called 'xx'; there are x, y, n; did you mean 'x'?",
       { { "xx", "f64[2, 4]" } } },
     { "unknown",
       "ENAME: no input or size is called 'weight'; there are x, y, n",

@@ -1,6 +1,18 @@
 /* statistics.c -- mean, variance, standard deviation.
- * A library on top of the public header, and nothing else. */
-#include <arras/arras.h>
+ * Compositions of public functions; of ir/ they use the checks, for messages. */
+#include "ir/ir.h"
+
+/* NULL, or poison that names the function that was asked for. */
+static arras_array check_axes(const char *what, arras_array x, int n, const int *axes)
+{
+    arras_array bad = ar_check_inputs(what, 1, &x);
+    arras_error err;
+    uint32_t    mask;
+
+    if (!bad && ar_axes_mask(&mask, what, n, axes, x->rank, &err) != ARRAS_OK)
+        bad = ar_poison_of(x->graph, &err);
+    return bad;
+}
 
 /* As in NumPy: means of integers and bools are f64. */
 static arras_array as_inexact(arras_array x)
@@ -32,7 +44,7 @@ static arras_array over_count(arras_array total, arras_array count)
     return arras_divide(total, arras_cast(count, real));
 }
 
-arras_array arras_mean(arras_array x, int n, const int *axes, bool keepdims)
+static arras_array mean_of(arras_array x, int n, const int *axes, bool keepdims)
 {
     arras_array total = arras_sum(as_inexact(x), n, axes, keepdims);
 
@@ -41,21 +53,44 @@ arras_array arras_mean(arras_array x, int n, const int *axes, bool keepdims)
     return over_count(total, reduced_count(x, n, axes));
 }
 
-arras_array arras_var(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims)
+/* abs(x) * abs(x), without a root on the way. */
+static arras_array squared(arras_array x)
+{
+    if (arras_array_dtype(x) < ARRAS_C64)
+        return arras_multiply(x, x);
+    return arras_real(arras_multiply(x, arras_conj(x)));
+}
+
+static arras_array var_of(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims)
 {
     arras_graph *g = arras_array_graph(x);
-    arras_array  values = as_inexact(x),
-                away = arras_subtract(values, arras_mean(values, n, axes, true));
-    arras_array squares = arras_real(arras_multiply(away, arras_conj(away))), total, count;
+    arras_array  values = as_inexact(x);
+    arras_array  away = arras_subtract(values, mean_of(values, n, axes, true));
+    arras_array  total = arras_sum(squared(away), n, axes, keepdims), count;
 
-    total = arras_sum(squares, n, axes, keepdims);
     if (arras_array_error(total))
         return total;
     count = arras_subtract(reduced_count(x, n, axes), arras_float(g, (double)ddof));
     return over_count(total, arras_maximum(count, arras_float(g, 0)));
 }
 
+arras_array arras_mean(arras_array x, int n, const int *axes, bool keepdims)
+{
+    arras_array bad = check_axes("mean", x, n, axes);
+
+    return bad ? bad : mean_of(x, n, axes, keepdims);
+}
+
+arras_array arras_var(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims)
+{
+    arras_array bad = check_axes("var", x, n, axes);
+
+    return bad ? bad : var_of(x, n, axes, ddof, keepdims);
+}
+
 arras_array arras_std(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims)
 {
-    return arras_sqrt(arras_var(x, n, axes, ddof, keepdims));
+    arras_array bad = check_axes("std", x, n, axes);
+
+    return bad ? bad : arras_sqrt(var_of(x, n, axes, ddof, keepdims));
 }

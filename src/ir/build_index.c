@@ -162,12 +162,27 @@ static arras_array spread(arras_item *out, int *count, arras_array x, int n,
     return NULL;
 }
 
+/* x[:, :] is x; an untyped number has a type once it is indexed. */
+static bool takes_all(arras_array x, int n, const int64_t *ints)
+{
+    for (int i = 0; i < n; i++) {
+        const int64_t *item = &ints[i * AR_ITEM_INTS];
+
+        if (item[AR_ITEM_KIND] != ARRAS_SLICE || item[AR_ITEM_START] != 0 ||
+            item[AR_ITEM_STEP] != 1 || item[AR_ITEM_LENGTH] != x->shape[i])
+            return false;
+    }
+    return !x->type.weak;
+}
+
 static arras_array index_node(arras_array x, int n, const int64_t *ints)
 {
     arras_dim   shape[MAX_ITEMS + ARRAS_MAX_RANK];
     int         rank = 0;
     arras_array bad;
 
+    if (takes_all(x, n, ints))
+        return x;
     for (int i = 0; i < n; i++)
         if (ints[i * AR_ITEM_INTS + AR_ITEM_KIND] != ARRAS_AT)
             shape[rank++] = ints[i * AR_ITEM_INTS + AR_ITEM_LENGTH];

@@ -77,11 +77,23 @@ ar_guess ar_guess_start(const char *wrong)
     return (ar_guess){ wrong, NULL, letters < 3 ? 1 : letters > 9 ? 4 : (int)letters / 3 + 1 };
 }
 
+static size_t same_start(const char *a, const char *b)
+{
+    size_t n = 0;
+
+    while (a[n] && a[n] == b[n])
+        n++;
+    return n;
+}
+
 void ar_guess_try(ar_guess *guess, const char *word)
 {
     int distance = ar_text_distance(guess->wrong, word);
 
-    if (distance < guess->distance) {
+    /* Of words that are equally near, the one that starts the same: most slips come late. */
+    if (distance < guess->distance ||
+        (guess->best && distance == guess->distance &&
+         same_start(guess->wrong, word) > same_start(guess->wrong, guess->best))) {
         guess->distance = distance;
         guess->best = word;
     }

@@ -51,11 +51,11 @@ static arras_status fail_unknown(const ar_inputs *in, const char *name)
     ar_text     text = { 0 };
 
     ar_text_printf(&text, "no input or size is called '%.255s'", name);
-    if (nearest)
-        ar_text_printf(&text, ": did you mean '%s'?", nearest);
     ar_text_add(&text, name_count(in->g) ? "; there are " : "; the program has none");
     for (int i = 0; i < name_count(in->g); i++)
         ar_text_printf(&text, "%s%s", i ? ", " : "", name_at(in->g, i));
+    if (nearest)
+        ar_text_printf(&text, "; did you mean '%s'?", nearest);
     ar_fail(in->err, ARRAS_ENAME, "%s", text.data ? text.data : "a binding names no input");
     ar_text_free(&text);
     return ARRAS_ENAME;

@@ -3,22 +3,12 @@ neighbours."""
 
 import numpy as np
 
+import arras_ctypes
+
 from . import meaning
 from .compare import Expected
 
-MODES = [
-    "constant",
-    "edge",
-    "linear_ramp",
-    "maximum",
-    "mean",
-    "median",
-    "minimum",
-    "reflect",
-    "symmetric",
-    "wrap",
-    "empty",
-]
+MODES = arras_ctypes.PAD_MODES
 
 
 def nearest(i, n):

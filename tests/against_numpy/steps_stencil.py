@@ -3,11 +3,13 @@ outside."""
 
 import numpy as np
 
+import arras_ctypes
+
 from . import meaning, padding, values
 from .compare import Expected
 from .program import MAX_CELLS, Kind, register
 
-RULES = ["none", "constant", "nearest", "reflect", "mirror", "wrap"]
+RULES = arras_ctypes.EDGE_RULES
 
 
 def draw_rule(rng):
