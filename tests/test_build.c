@@ -262,7 +262,7 @@ static void without_a_compiler_the_caller_is_told(void)
     setenv("PATH", "", 1);
     CHECK(!ar_build_has_compiler(NULL));
     CHECK(!open_source(NULL, simple));
-    CHECK_EQ_INT(error.code, ARRAS_EINVAL);
+    CHECK_EQ_INT(error.code, ARRAS_EBUILD);
     CHECK_STR(error.text,
               "no C compiler: cc is not in PATH; install gcc, or set ARRAS_CC to the path of one");
     setenv("ARRAS_CC", copier, 1);
@@ -283,7 +283,7 @@ static void without_a_compiler_the_caller_is_told(void)
 static void a_wrong_source_shows_its_first_error(void)
 {
     CHECK(!open_source(NULL, "int good;\nint answer(void) { return missing; }\nint bad(\n"));
-    CHECK_EQ_INT(error.code, ARRAS_EINVAL);
+    CHECK_EQ_INT(error.code, ARRAS_EBUILD);
     CHECK_HAS(error.text, "<stdin>:2:");
     CHECK_HAS(error.text, "error: ");
     CHECK_HAS(error.text, "missing");
@@ -315,7 +315,7 @@ static void a_compiler_may_do_anything(void)
 
         CASE("%s", rows[i].name);
         CHECK(!open_source(&options, simple));
-        CHECK_EQ_INT(error.code, ARRAS_EINVAL);
+        CHECK_EQ_INT(error.code, ARRAS_EBUILD);
         CHECK_HAS(error.text, rows[i].message);
         CHECK_EQ_INT(stats_now().failures - before.failures, 1);
         CHECK_EQ_INT(count_files(cache, ""), 0);

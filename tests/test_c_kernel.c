@@ -29,12 +29,15 @@ static void print_source(ar_text *source, const compiled *c)
     ar_text          kernels = { 0 };
     arras_error      err = { ARRAS_OK, "" };
     char             name[32];
+    static const bool dense[64];
 
     memset(&used, 0, sizeof used);
     for (int64_t i = 0; i < c->count; i++)
         if (c->nodes[i]->kind == AR_LAMBDA) {
+            ar_kernel_form form = { 1, &c->nodes[i], dense };
+
             kernel_name(name, sizeof name, i);
-            CHECK_EQ_INT(ar_c_kernel_print(&kernels, &used, c->nodes[i], name, &err), ARRAS_OK);
+            CHECK_EQ_INT(ar_c_kernel_print(&kernels, &used, &form, name, &err), ARRAS_OK);
         }
     ar_c_ops_print(source, &used);
     ar_c_kernel_head_print(source);
@@ -108,10 +111,17 @@ static bool shape_value(ar_tensor *value, arras_array node, const int64_t *known
 /* Twice half of it, as two threads would. */
 static int call_kernel(ar_kernel *kernel, const ar_kernel_args *args, const ar_tensor *out)
 {
-    int64_t length = out->rank ? out->shape[0] : 1;
-    int     first = kernel(args, 0, length / 2);
+    int64_t lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK];
+    int     gave_up;
 
-    return first ? first : kernel(args, length / 2, length);
+    for (int axis = 0; axis < out->rank; axis++)
+        hi[axis] = out->shape[axis];
+    if (out->rank == 0)
+        return kernel(args, lo, hi);
+    hi[0] = out->shape[0] / 2;
+    gave_up = kernel(args, lo, hi);
+    lo[0] = hi[0], hi[0] = out->shape[0];
+    return gave_up ? gave_up : kernel(args, lo, hi);
 }
 
 static int run_lambda(const compiled *c, int64_t i, const int64_t *known)
@@ -120,7 +130,7 @@ static int run_lambda(const compiled *c, int64_t i, const int64_t *known)
     arras_array    node = c->nodes[i];
     char          *data[MOST];
     const int64_t *strides[MOST], *lengths[MOST];
-    ar_kernel_args args = { data, strides, lengths, known };
+    ar_kernel_args args = { data, strides, lengths, known, 0 };
     ar_kernel     *kernel;
     char           name[32];
 

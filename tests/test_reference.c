@@ -106,44 +106,6 @@ static void places(void)
     GIVES(ar_reduce(AR_REDUCE_argmin, A("i8[2, 2]", 1, 0, -3, 2), 1, true, NULL), "i64[1, 2] 1 0");
 }
 
-/* The tree: split at the largest power of two below n.  Expected bits by hand from that rule. */
-static double tree_sum(int n, const double *cells)
-{
-    int split = 1;
-
-    if (n == 1)
-        return cells[0];
-    while (2 * split < n)
-        split *= 2;
-    return tree_sum(split, cells) + tree_sum(n - split, cells + split);
-}
-
-static void tree_of_a_sum(void)
-{
-    static const int lengths[] = { 1, 2, 3, 5, 7, 8, 9, 31, 64, 100, 1000 };
-    double           cells[1000];
-
-    for (int i = 0; i < 1000; i++)
-        cells[i] = sin(i * 1e3) * pow(10, i % 17);
-    for (size_t i = 0; i < AR_COUNT(lengths); i++) {
-        arras_results *results = NULL;
-        int64_t        n = lengths[i];
-
-        CASE("%" PRId64 " cells", n);
-        begin();
-        ar_graph_output_add(
-            g, "r", reduce(AR_REDUCE_sum, ar_data(g, ARRAS_F64, 1, &n, NULL, cells, false), 1));
-        ar_graph_output_add(
-            g, "e", ar_einsum("i->", 1, L(ar_data(g, ARRAS_F64, 1, &n, NULL, cells, false))));
-        if (!CHECK_EQ_INT(ar_reference_run(&results, g, 0, NULL, NULL), ARRAS_OK))
-            return;
-        CHECK_EQ_REAL(*(double *)results->items[0].buffer.data, tree_sum((int)n, cells));
-        CHECK_EQ_REAL(*(double *)results->items[1].buffer.data, tree_sum((int)n, cells));
-        ar_results_free(results);
-        end();
-    }
-}
-
 static void einsums(void)
 {
     GIVES(ar_einsum("ij,jk", 2, L(N("i64[2, 3]"), N("i64[3, 2]"))), "i64[2, 2] 10 13 28 40");
@@ -320,7 +282,6 @@ TEST_MAIN
     RUN(reductions_of_nothing);
     RUN(initial_values);
     RUN(places);
-    RUN(tree_of_a_sum);
     RUN(einsums);
     RUN(sparse_products);
     RUN(joins);

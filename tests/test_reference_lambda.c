@@ -272,28 +272,6 @@ static void hidden_variables(void)
           "i64[] 3");
 }
 
-/* The same tree as that of a reduction over an axis. */
-static void tree_of_a_sum(void)
-{
-    arras_results *results = NULL;
-    double         numbers[100], *got[2];
-    arras_array    x;
-
-    begin();
-    for (int i = 0; i < 100; i++)
-        numbers[i] = sin(i * 1e3) * pow(10, i % 17);
-    x = ar_data(g, ARRAS_F64, 1, (int64_t[]){ 100 }, NULL, numbers, true);
-    ar_graph_output_add(g, "a", ar_reduce(AR_REDUCE_sum, x, 1, false, NULL));
-    ar_graph_output_add(g, "b", scalar(sum("k", whole(0), whole(100), load(x, var("k")))));
-    if (!CHECK_EQ_INT(ar_reference_run(&results, g, 0, NULL, NULL), ARRAS_OK))
-        return;
-    got[0] = results->items[0].buffer.data;
-    got[1] = results->items[1].buffer.data;
-    CHECK_EQ_REAL(*got[0], *got[1]);
-    ar_results_free(results);
-    end();
-}
-
 /* ---- Laziness and sharing -------------------------------------------------------------------- */
 
 static void lazy_where(void)
@@ -393,7 +371,6 @@ TEST_MAIN
     RUN(places);
     RUN(bounds_from_data);
     RUN(hidden_variables);
-    RUN(tree_of_a_sum);
     RUN(lazy_where);
     RUN(lazy_and_shared);
     RUN(diamond);

@@ -41,6 +41,8 @@ extern "C" {
     X(ENAME, "a name is unknown, malformed or used twice")                                         \
     X(ETEXT, "a text could not be read")                                                           \
     X(ELIMIT, "a limit is exceeded")                                                               \
+    X(EBUILD, "a kernel could not be built")                                                       \
+    X(ECANCEL, "the run was cancelled")                                                            \
     X(ENOMEM, "out of memory")
 
 typedef enum {
@@ -403,6 +405,84 @@ ARRAS_API int                  arras_results_count(const arras_results *r);
 ARRAS_API const arras_binding *arras_results_at(const arras_results *r, int i);
 ARRAS_API const arras_binding *arras_results_find(const arras_results *r, const char *name);
 ARRAS_API void                 arras_results_free(arras_results *r);
+
+/* ---- Compile once, launch often -------------------------------------------------------------- */
+
+/* Compiling optimises a program, plans its memory and its tasks and builds its kernels; what was
+ * built before is found in memory or on disk.  Launching binds arrays and runs the tasks on all CPUs.
+ * Where there is no C compiler, or a program is beyond what kernels can do, the reference evaluator
+ * runs instead: slower, with the same results. */
+typedef struct arras_program arras_program;
+
+typedef struct arras_options {
+    int         threads;    /* 0: one for each CPU */
+    int64_t     tile_bytes; /* what a task should touch; 0: from the sizes of the caches */
+    bool        no_fusion;  /* every array a kernel of its own; to see what fusion gives */
+    bool        reference;  /* always the reference evaluator */
+    bool        no_cache;   /* neither look for the program in memory or on disk, nor keep it */
+    const char *cache;      /* directory; NULL: $ARRAS_CACHE_DIR, else arras in the user's cache */
+    const char *compiler;   /* name or path; NULL: $ARRAS_CC, else cc */
+} arras_options;
+
+/* options: NULL for the defaults.  The graph may be freed; what it borrowed must stay. */
+ARRAS_API arras_status arras_compile(arras_program **out, const arras_graph *g,
+                                     const arras_options *options, arras_error *err);
+/* Waits for runs that were started. */
+ARRAS_API void         arras_program_free(arras_program *p);
+/* NULL, or one line that says why the program runs in the reference evaluator. */
+ARRAS_API const char  *arras_program_warning(const arras_program *p);
+
+/* Binds inputs, sizes and outputs by name, runs, and returns when all is done.  An output that is
+ * bound is written in place; the others are new arrays in *out, which stay valid whatever is
+ * launched later (release them with arras_results_free).  out may be NULL when all outputs are
+ * bound.  An output may share memory with inputs, but not with another output.  A launch like the
+ * one before (same arrays, all outputs bound) allocates nothing.  Several threads may launch the
+ * same program at once. */
+ARRAS_API arras_status arras_launch(arras_results **out, arras_program *p, int n,
+                                    const arras_binding *bindings, arras_error *err);
+
+/* The same in two steps.  Arrays that are bound must stay until the wait is over; every run that was
+ * started is waited for once, which also releases it. */
+typedef struct arras_run arras_run;
+ARRAS_API arras_status arras_launch_start(arras_run **out, arras_program *p, int n,
+                                          const arras_binding *bindings, arras_error *err);
+ARRAS_API arras_status arras_launch_wait(arras_results **out, arras_run *run, arras_error *err);
+/* From any thread, before the wait returns: it returns ARRAS_ECANCEL soon, if not done already.
+ * Outputs are then partly written. */
+ARRAS_API void         arras_launch_cancel(arras_run *run);
+
+/* What compiling did and what launches do. */
+typedef struct arras_counters {
+    int64_t nodes;            /* of the program as recorded */
+    int64_t kernels;          /* different ones, after those of equal structure became one */
+    int64_t tasks, edges;     /* of the task graph of the last launch */
+    int64_t launches;
+    int64_t updates;          /* operands that changed in the last launch against the one before */
+    int64_t allocations;      /* by the last launch */
+    int64_t bytes_before;     /* moved if every array were stored */
+    int64_t bytes_moved;      /* as fused */
+    int64_t bytes_compulsory; /* inputs once, outputs once */
+    int64_t temporaries;      /* sum of all temporary arrays, in bytes */
+    int64_t planned;          /* memory planned for them */
+    int64_t live;             /* the most that is alive at once: no plan can do with less */
+    int64_t optimise_ns, plan_ns, generate_ns, build_ns; /* of arras_compile */
+    bool    from_memory, from_disk;                      /* where the kernels came from */
+} arras_counters;
+/* Sizes of the last launch are used for bytes; before the first, bytes of symbolic shapes are 0. */
+ARRAS_API void arras_program_counters(arras_counters *out, const arras_program *p);
+
+/* From now on the tasks of launches are timed; for ARRAS_PROGRAM_TRACE. */
+ARRAS_API arras_status arras_program_trace(arras_program *p, bool on, arras_error *err);
+
+typedef enum {
+    ARRAS_PROGRAM_EXPLAIN, /* every decision with its numbers; for people */
+    ARRAS_PROGRAM_SOURCE,  /* the generated C */
+    ARRAS_PROGRAM_DOT,     /* the task graph of the last launch, for Graphviz */
+    ARRAS_PROGRAM_TRACE,   /* the last launch, for Perfetto or chrome://tracing */
+    ARRAS_PROGRAM_TEXT_END
+} arras_program_text;
+ARRAS_API arras_status arras_program_print(char **out, size_t *length, const arras_program *p,
+                                           arras_program_text form, arras_error *err);
 
 #include <arras/ops.h>
 

@@ -37,6 +37,11 @@ bool ar_grow(void *items, size_t *capacity, size_t count, size_t size);
 /* For tests: the n-th allocation from now (1 is the next) and all after it fail; 0 ends that. */
 void    ar_alloc_fail_from(int64_t n);
 int64_t ar_alloc_live(void); /* blocks not yet freed */
+int64_t ar_alloc_made(void); /* by the calling thread, so far */
+/* Large blocks straight from the system, on huge pages where it has them.  Zeroed.  bytes: a
+ * multiple of 4096. */
+void *ar_pages_alloc(size_t bytes);
+void  ar_pages_free(void *block, size_t bytes);
 
 /* An arena frees all it gave at once.  Zero-initialise one to start. */
 typedef struct ar_arena {
@@ -60,6 +65,9 @@ typedef struct ar_text {
 void ar_text_put(ar_text *text, const char *bytes, size_t length);
 void ar_text_add(ar_text *text, const char *string);
 void ar_text_printf(ar_text *text, const char *format, ...) AR_PRINTF(2, 3);
+/* In double quotes, as JSON and DOT read them: " and \ get a \ before them, control characters and
+ * what is not UTF-8 become '?'. */
+void ar_text_add_quoted(ar_text *text, const char *string);
 void ar_text_free(ar_text *text);
 /* How many edits (insert, delete, change) make b of a; for suggestions. */
 int ar_text_distance(const char *a, const char *b);

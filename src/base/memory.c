@@ -5,13 +5,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static atomic_int_fast64_t fail_from; /* 0: never */
 static atomic_int_fast64_t live;
 
+static _Thread_local int64_t made; /* by this thread: others must not disturb who counts */
+
 void ar_alloc_fail_from(int64_t n) { atomic_store(&fail_from, n); }
 
 int64_t ar_alloc_live(void) { return atomic_load(&live); }
+
+int64_t ar_alloc_made(void) { return made; }
 
 /* Counts down to 1 and stays there: from then on every allocation fails. */
 static bool must_fail(void)
@@ -33,6 +38,7 @@ void *ar_alloc(size_t count, size_t size)
     if (must_fail() || __builtin_mul_overflow(count, size, &bytes))
         return NULL;
     block = calloc(bytes ? bytes : 1, 1);
+    made++;
     if (block)
         atomic_fetch_add(&live, 1);
     return block;
@@ -46,6 +52,7 @@ void *ar_realloc(void *block, size_t count, size_t size)
     if (must_fail() || __builtin_mul_overflow(count, size, &bytes))
         return NULL;
     grown = realloc(block, bytes ? bytes : 1);
+    made++;
     if (grown && !block)
         atomic_fetch_add(&live, 1);
     return grown;
@@ -56,6 +63,38 @@ void ar_free(void *block)
     if (block)
         atomic_fetch_sub(&live, 1);
     free(block);
+}
+
+/* ---- Pages ---------------------------------------------------------------------------------- */
+
+/* Of a huge page; where the system has none, the alignment does no harm. */
+enum { HUGE_PAGE = 2 * 1024 * 1024 };
+
+void *ar_pages_alloc(size_t bytes)
+{
+    char  *block;
+    size_t before, room = bytes + HUGE_PAGE;
+
+    if (must_fail() || room < bytes)
+        return NULL;
+    block = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    made++;
+    if (block == MAP_FAILED)
+        return NULL;
+    /* More than is needed was asked for, so that it can start at a huge page. */
+    before = (HUGE_PAGE - (uintptr_t)block % HUGE_PAGE) % HUGE_PAGE;
+    if (before)
+        munmap(block, before);
+    munmap(block + before + bytes, room - before - bytes);
+    madvise(block + before, bytes, MADV_HUGEPAGE);
+    atomic_fetch_add(&live, 1);
+    return block + before;
+}
+
+void ar_pages_free(void *block, size_t bytes)
+{
+    munmap(block, bytes);
+    atomic_fetch_sub(&live, 1);
 }
 
 bool ar_grow(void *items, size_t *capacity, size_t count, size_t size)

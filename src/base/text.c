@@ -57,6 +57,44 @@ void ar_text_printf(ar_text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
+/* Bytes of the UTF-8 character that starts here; 0: none does.  Spellings that could be shorter,
+ * halves of pairs and numbers above 10FFFF are not UTF-8. */
+static size_t character_length(const unsigned char *s)
+{
+    size_t        length = s[0] < 0x80                    ? 1
+                           : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
+                           : s[0] >= 0xe0 && s[0] <= 0xef ? 3
+                           : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
+                                                          : 0;
+    unsigned char least = s[0] == 0xe0 ? 0xa0 : s[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char most = s[0] == 0xed ? 0x9f : s[0] == 0xf4 ? 0x8f : 0xbf;
+
+    if (length > 1 && (s[1] < least || s[1] > most))
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+void ar_text_add_quoted(ar_text *text, const char *string)
+{
+    ar_text_add(text, "\"");
+    while (*string) {
+        unsigned char first = (unsigned char)*string;
+        size_t        length = character_length((const unsigned char *)string);
+
+        if (first == '"' || first == '\\')
+            ar_text_add(text, "\\");
+        if (length == 0 || first < ' ' || first == 127)
+            ar_text_add(text, "?");
+        else
+            ar_text_put(text, string, length);
+        string += length ? length : 1;
+    }
+    ar_text_add(text, "\"");
+}
+
 void ar_text_free(ar_text *text)
 {
     ar_free(text->data);

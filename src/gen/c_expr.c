@@ -15,6 +15,8 @@ typedef struct {
     ar_text    *out;
     ar_op_set  *used;
     arras_array lambda;
+    int         nresults; /* operand nresults + k is input k */
+    bool        flat;     /* every load is at the cell number i */
     bool       *done;     /* by id: vN stands in a block around here */
     int8_t     *may_fail; /* by id: 1 yes, -1 no, 0 not known yet */
     arras_expr *order;    /* those done, in order */
@@ -283,7 +285,7 @@ static bool index_is_plain(arras_expr load, int axis)
 /* Brings jN_axis inside the axis; outside a constant edge fN becomes the number of its fill. */
 static void put_index(writer *w, arras_expr e, int axis, int *fill)
 {
-    int             operand = 1 + (int)e->ints[0];
+    int             operand = w->nresults + (int)e->ints[0];
     arras_edge_rule rule = (arras_edge_rule)e->ints[1 + axis];
 
     ar_text_printf(w->out, "int64_t j%d = ", axis);
@@ -298,10 +300,12 @@ static void put_index(writer *w, arras_expr e, int axis, int *fill)
 
 static void print_cell_read(writer *w, arras_expr e)
 {
-    int operand = 1 + (int)e->ints[0];
+    int operand = w->nresults + (int)e->ints[0];
 
     ar_text_printf(w->out, "*(const %s *)(d%d", ar_c_type(e->type.dtype), operand);
-    for (int axis = 0; axis < e->rank; axis++)
+    if (w->flat && e->rank > 0)
+        ar_text_printf(w->out, " + i * %d", (int)ar_dtype_size(e->type.dtype));
+    for (int axis = 0; axis < e->rank && !w->flat; axis++)
         ar_text_printf(w->out, " + j%d * s%d_%d", axis, operand, axis);
     ar_text_add(w->out, e->type.dtype == ARRAS_BOOL ? ") != 0" : ")");
 }
@@ -317,7 +321,7 @@ static void put_load(writer *w, arras_expr e)
     ar_text_printf(w->out, "%s v%" PRId64 ";\n{\n", ar_c_type(e->type.dtype), e->id);
     if (e->nargs > e->rank)
         ar_text_add(w->out, "int fill = 0;\n");
-    for (int axis = 0; axis < e->rank; axis++)
+    for (int axis = 0; axis < e->rank && !w->flat; axis++)
         put_index(w, e, axis, &fills);
     ar_text_printf(w->out, "v%" PRId64 " = ", e->id);
     for (int fill = 1; fill <= fills; fill++) {
@@ -475,32 +479,52 @@ static void put_value(writer *w, arras_expr e)
     mark_done(w, e);
 }
 
-static void put_store(writer *w)
+static void put_store(writer *w, int result, arras_expr cell)
 {
-    arras_array lambda = w->lambda;
-    arras_expr  cell = lambda->ref;
+    arras_dtype dtype = w->lambda->type.dtype;
 
-    ar_text_printf(w->out, "*(%s *)(d0", ar_c_type(lambda->type.dtype));
-    for (int axis = 0; axis < lambda->rank; axis++)
-        ar_text_printf(w->out, " + i%d * s0_%d", axis, axis);
+    ar_text_printf(w->out, "*(%s *)(d%d", ar_c_type(dtype), result);
+    if (w->flat)
+        ar_text_printf(w->out, " + i * %d", (int)ar_dtype_size(dtype));
+    for (int axis = 0; axis < w->lambda->rank && !w->flat; axis++)
+        ar_text_printf(w->out, " + i%d * s%d_%d", axis, result, axis);
     ar_text_add(w->out, ") = ");
-    print_cast(w, cell, lambda->type.dtype);
+    print_cast(w, cell, dtype);
     ar_text_add(w->out, ";\n");
 }
 
-arras_status ar_c_cell_print(ar_text *out, ar_op_set *used, arras_array lambda, arras_error *err)
+static void put_cell(writer *w, const ar_kernel_form *form)
 {
-    arras_expr cell = lambda->ref;
-    writer     w = { .out = out, .used = used, .lambda = lambda };
-
-    w.done = ar_alloc((size_t)cell->id + 1, sizeof *w.done);
-    w.may_fail = ar_alloc((size_t)cell->id + 1, sizeof *w.may_fail);
-    if (w.done && w.may_fail) {
-        put_value(&w, cell);
-        put_store(&w);
-    } else {
-        w.failed = true;
+    for (int r = 0; r < form->n; r++) {
+        w->lambda = form->lambdas[r];
+        put_value(w, w->lambda->ref);
+        put_store(w, r, w->lambda->ref);
     }
+}
+
+static int64_t largest_id(const ar_kernel_form *form)
+{
+    int64_t largest = 0;
+
+    for (int r = 0; r < form->n; r++)
+        largest = ar_max64(largest, ((arras_expr)form->lambdas[r]->ref)->id);
+    return largest;
+}
+
+arras_status ar_c_cell_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
+                             arras_error *err)
+{
+    int64_t largest = largest_id(form);
+    writer  w = {
+         .out = out, .used = used, .nresults = form->n, .flat = ar_kernel_is_flat(form)
+    };
+
+    w.done = ar_alloc((size_t)largest + 1, sizeof *w.done);
+    w.may_fail = ar_alloc((size_t)largest + 1, sizeof *w.may_fail);
+    if (w.done && w.may_fail)
+        put_cell(&w, form);
+    else
+        w.failed = true;
     ar_free(w.done);
     ar_free(w.may_fail);
     ar_free(w.order);

@@ -4,8 +4,9 @@
 
 #include "gen/gen.h"
 
-/* Statements that compute the cell at i0, i1, ... and store it; see c_kernel.c for the names that
- * they may use. */
-arras_status ar_c_cell_print(ar_text *out, ar_op_set *used, arras_array lambda, arras_error *err);
+/* Statements that compute the cells at i0, i1, ... (of a flat kernel: number i) and store them; see
+ * c_kernel.c for the names that they may use. */
+arras_status ar_c_cell_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
+                             arras_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* c_kernel.c -- an index lambda as a C function: loops over the cells around the statements of its
  * expression (c_expr.c). */
+#include "gen/c_contract.h"
 #include "gen/c_expr.h"
 
 /* Bring an index j inside an axis of length n, or give up. */
@@ -18,9 +19,59 @@ void ar_c_kernel_head_print(ar_text *out)
                      "    const int64_t *const *strides;\n"
                      "    const int64_t *const *shapes;\n"
                      "    const int64_t *sizes;\n"
+                     "    int64_t stream;\n"
                      "} ar_kernel_args;\n");
     ar_text_add(out, edge_rules);
 }
+
+/* ---- Flat kernels ---------------------------------------------------------------------------- */
+
+static bool load_is_of_own_cell(const ar_kernel_form *form, arras_expr load)
+{
+    arras_array lambda = form->lambdas[0], x = lambda->inputs[load->ints[0]];
+
+    if (load->rank == 0)
+        return true;
+    if (!form->dense[load->ints[0]] || load->rank != lambda->rank)
+        return false;
+    for (int axis = 0; axis < load->rank; axis++)
+        if (load->args[axis]->kind != AR_EXPR_INDEX || load->args[axis]->ints[0] != axis ||
+            x->shape[axis] != lambda->shape[axis])
+            return false;
+    return true;
+}
+
+/* Depth is limited by AR_MAX_DEPTH; `seen` keeps shared parts from being looked at again. */
+static bool is_flat(const ar_kernel_form *form, arras_expr e, bool *seen)
+{
+    if (e->kind == AR_EXPR_LOAD)
+        return load_is_of_own_cell(form, e);
+    if (e->kind == AR_EXPR_INDEX || e->kind == AR_EXPR_REDUCE)
+        return false;
+    if (seen[e->id])
+        return true;
+    seen[e->id] = true;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_flat(form, e->args[i], seen))
+            return false;
+    return true;
+}
+
+bool ar_kernel_is_flat(const ar_kernel_form *form)
+{
+    bool flat = form->lambdas[0]->rank > 0;
+
+    for (int r = 0; r < form->n && flat; r++) {
+        arras_expr cell = form->lambdas[r]->ref;
+        bool      *seen = ar_alloc((size_t)cell->id + 1, sizeof *seen);
+
+        flat = seen && is_flat(form, cell, seen);
+        ar_free(seen);
+    }
+    return flat;
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* d1 is the data of operand 1, s1_0 its stride and n1_0 its length along axis 0. */
 static void print_operand(ar_text *out, int operand, int rank)
@@ -34,27 +85,32 @@ static void print_operand(ar_text *out, int operand, int rank)
 
 static void print_loops(ar_text *out, int rank)
 {
-    for (int axis = 0; axis < rank; axis++) {
-        if (axis == 0)
-            ar_text_add(out, "    for (int64_t i0 = first; i0 < last; i0++)\n");
-        else
-            ar_text_printf(out, "    for (int64_t i%d = 0; i%d < n0_%d; i%d++)\n", axis, axis, axis,
-                           axis);
-    }
+    for (int axis = 0; axis < rank; axis++)
+        ar_text_printf(out, "    for (int64_t i%d = lo[%d]; i%d < hi[%d]; i%d++)\n", axis, axis,
+                       axis, axis, axis);
     ar_text_add(out, "    {\n");
 }
 
-arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, arras_array lambda, const char *name,
-                               arras_error *err)
+arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
+                               const char *name, arras_error *err)
 {
-    arras_status status;
+    arras_array    lambda = form->lambdas[0];
+    ar_contraction contraction;
+    arras_status   status;
 
-    ar_text_printf(out, "int %s(const ar_kernel_args *a, int64_t first, int64_t last)\n{\n", name);
-    print_operand(out, 0, lambda->rank);
+    if (ar_c_contraction_match(&contraction, form))
+        return ar_c_contraction_print(out, used, &contraction, name, err);
+    ar_text_printf(out, "int %s(const ar_kernel_args *a, const int64_t *lo, const int64_t *hi)\n{\n",
+                   name);
+    for (int r = 0; r < form->n; r++)
+        print_operand(out, r, lambda->rank);
     for (int k = 0; k < lambda->ninputs; k++)
-        print_operand(out, 1 + k, lambda->inputs[k]->rank);
-    print_loops(out, lambda->rank);
-    status = ar_c_cell_print(out, used, lambda, err);
+        print_operand(out, form->n + k, lambda->inputs[k]->rank);
+    if (ar_kernel_is_flat(form))
+        ar_text_add(out, "    for (int64_t i = lo[0]; i < hi[0]; i++)\n    {\n");
+    else
+        print_loops(out, lambda->rank);
+    status = ar_c_cell_print(out, used, form, err);
     ar_text_add(out, "    }\n    return 0;\n}\n");
     return status;
 }

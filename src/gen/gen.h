@@ -21,26 +21,44 @@ void ar_c_ops_print(ar_text *out, const ar_op_set *set);
 /* The C type of a cell: "int32_t", "float complex". */
 const char *ar_c_type(arras_dtype dtype);
 
-/* ---- Kernels as C (c_kernel.c) -------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* What a kernel is called with.  Operand 0 is the result, operand 1 + k is binding k. */
+/* One loop nest that computes the cells of one or more results.  All lambdas have the same shape
+ * and the same inputs in the same order (not every one reads every input), so that a part two cells
+ * share is one expression. */
 typedef struct {
-    char *const          *data;    /* the cell at [0, 0, ...] of each operand */
+    int                n; /* results */
+    const arras_array *lambdas;
+    /* For each input: its cells are in C order without gaps.  Results always are. */
+    const bool *dense;
+} ar_kernel_form;
+
+/* What a kernel is called with.  Operand k < n is result k, operand n + k is input k. */
+typedef struct {
+    char *const          *data;    /* the cell at [0, 0, ...] of each operand, aligned to its type */
     const int64_t *const *strides; /* of each operand, in bytes */
     const int64_t *const *shapes;
-    const int64_t        *sizes; /* values of the graph's sizes */
+    const int64_t        *sizes;  /* values of the graph's sizes */
+    int64_t               stream; /* not 0: results will not be read soon, store around the caches */
 } ar_kernel_args;
 
-/* Computes the cells first <= i0 < last of a result (of rank 0: its one cell, given 0 and 1).  Not
- * 0: a read was outside an array, or a minimum over nothing; the reference evaluator says which. */
-typedef int ar_kernel(const ar_kernel_args *args, int64_t first, int64_t last);
+/* Computes the cells lo[d] <= i_d < hi[d] of all results; of a flat kernel, the cells number
+ * lo[0] <= i < hi[0] in C order.  A cell's bits do not depend on the box.  Not 0: a read was outside
+ * an array, or a minimum over nothing; the reference evaluator says which. */
+typedef int ar_kernel(const ar_kernel_args *args, const int64_t *lo, const int64_t *hi);
 
-/* The function `name` that computes a LAMBDA, cell by cell and with the bits of the reference
- * evaluator: floating sums go through the same tree.  Adds to `used` what it needs of
- * ar_c_ops_print.  Operands must be aligned.  ELIMIT where a kernel would be too long. */
-arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, arras_array lambda, const char *name,
-                               arras_error *err);
-/* What stands before kernels: struct ar_kernel_args as they see it. */
+/* Every cell is computed from the same cell of dense inputs of the same shape, and from 0-d ones:
+ * such a kernel is flat, one loop over all cells whatever the rank. */
+bool ar_kernel_is_flat(const ar_kernel_form *form);
+
+/* The function `name`.  Adds to `used` what it needs of ar_c_ops_print.  ELIMIT where a kernel would
+ * be too long. */
+arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
+                               const char *name, arras_error *err);
+/* What stands before kernels: types and helpers that they use. */
 void ar_c_kernel_head_print(ar_text *out);
+
+/* What kernels must be linked with; ends with NULL. */
+const char *const *ar_c_libraries(void);
 
 #endif

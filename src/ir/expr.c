@@ -457,8 +457,8 @@ arras_expr ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, in
 
 /* ---- Reductions ----------------------------------------------------------------------------- */
 
-arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo, arras_expr hi,
-                          arras_expr body)
+arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char *var, arras_expr lo,
+                               arras_expr hi, arras_expr body)
 {
     arras_expr   args[] = { lo, hi, body }, bad = check_args(ar_reduction_name(reduction), 3, args);
     ar_signature s;
@@ -481,6 +481,38 @@ arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo
                                                                 .name = var,
                                                                 .nargs = 3,
                                                                 .args = args,
-                                                                .nints = 1,
-                                                                .ints = (int64_t[]){ reduction } });
+                                                                .nints = tree ? 2 : 1,
+                                                                .ints = (int64_t[]){ reduction,
+                                                                                     tree } });
+}
+
+arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo, arras_expr hi,
+                          arras_expr body)
+{
+    return ar_expr_reduce_tree(reduction, AR_TREE_WHOLE, var, lo, hi, body);
+}
+
+ar_tree ar_expr_tree(arras_expr reduce)
+{
+    return reduce->nints > 1 ? (ar_tree)reduce->ints[1] : AR_TREE_WHOLE;
+}
+
+/* ---- The same with other arguments ----------------------------------------------------------- */
+
+arras_expr ar_expr_with_args(arras_expr e, const arras_expr *args)
+{
+    bool same = true;
+
+    for (int i = 0; i < e->nargs; i++)
+        same = same && args[i] == e->args[i];
+    if (same)
+        return e;
+    switch (e->kind) {
+    case AR_EXPR_CAST: return ar_expr_cast(args[0], e->type.dtype);
+    case AR_EXPR_OP: return ar_expr_apply((ar_op)e->ints[0], e->nargs, args);
+    case AR_EXPR_REDUCE:
+        return ar_expr_reduce_tree((ar_reduction)e->ints[0], ar_expr_tree(e), e->name, args[0],
+                                   args[1], args[2]);
+    default: return e; /* loads have arrays too, and are made by those who know them */
+    }
 }

@@ -46,9 +46,15 @@ arras_status ar_graph_new(arras_graph **out, arras_error *err)
     return ARRAS_OK;
 }
 
+void ar_graph_keep(const arras_graph *g)
+{
+    /* Who keeps a graph changes nothing that others see of it. */
+    atomic_fetch_add(&((arras_graph *)g)->kept, 1);
+}
+
 void ar_graph_free(arras_graph *g)
 {
-    if (!g)
+    if (!g || atomic_fetch_sub(&g->kept, 1) > 0)
         return;
     for (size_t i = 0; i < g->nblocks; i++)
         ar_free(g->blocks[i]);

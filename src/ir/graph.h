@@ -4,6 +4,8 @@
 
 #include "ir/ir.h"
 
+#include <stdatomic.h>
+
 /* Inputs and sizes share one space of names: both appear bare in texts and are bound by name. */
 typedef struct {
     const char *name;
@@ -27,6 +29,7 @@ struct arras_graph {
     size_t nodes_room, affines_room, sizes_room, size_dims_room, inputs_room, outputs_room;
     size_t functions_room, blocks_room;
 
+    atomic_int kept; /* how often it must be freed more */
     int64_t nexprs, nparams;
     bool    memory_failed; /* once while recording: what came after may not be what was meant */
 

@@ -179,8 +179,16 @@ typedef enum {
     AR_EXPR_OP,      /* ints: op; args: operands */
     AR_EXPR_LOAD,    /* ints: binding or -1, a rule per axis; args: an index per axis, then a fill
                         for each axis of rule CONSTANT; array: what is read, NULL once bound */
-    AR_EXPR_REDUCE   /* ints: reduction; name: variable; args: lo, hi, body */
+    AR_EXPR_REDUCE   /* ints: reduction, perhaps tree; name: variable; args: lo, hi, body */
 } ar_expr_kind;
+
+/* Which cells a REDUCE combines, for the order in which it does (docs/semantics.md). */
+typedef enum {
+    AR_TREE_WHOLE,
+    AR_TREE_PART,    /* some of a longer range that starts at 0, from a multiple of a block on: unless
+                        that is 0, in blocks even if they are few */
+    AR_TREE_PARTIALS /* results of parts, each of as many blocks, a power of two: the tree of blocks */
+} ar_tree;
 
 struct arras_expr_node {
     ar_expr_kind      kind;
@@ -215,6 +223,11 @@ arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *args);
 arras_expr ar_expr_load(arras_array x, int n, const arras_expr *indices, const arras_edge *edges);
 arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo, arras_expr hi,
                           arras_expr body);
+arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char *var, arras_expr lo,
+                               arras_expr hi, arras_expr body);
+ar_tree    ar_expr_tree(arras_expr reduce);
+/* An operation, cast or reduction with other arguments, of the same graph; e where they are equal. */
+arras_expr ar_expr_with_args(arras_expr e, const arras_expr *args);
 
 /* ---- Nodes ---------------------------------------------------------------------------------- */
 
@@ -282,6 +295,10 @@ arras_expr  ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, i
 /* Whether an index of a bound load stays within its axis, whatever cell of the lambda is computed;
  * false also where that is not known. */
 bool        ar_load_is_inside(arras_array lambda, arras_expr load, int axis);
+/* A load that reads, in the cell i of an axis of the result, cells i - before .. i + after of an
+ * axis of the array, edge rules included; either may be negative.  False where that is not known. */
+bool        ar_load_reach(int64_t *before, int64_t *after, arras_array lambda, arras_expr load,
+                          int axis, int result_axis);
 arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims,
                       arras_array initial);
 arras_array ar_einsum(const char *spec, int n, const arras_array *xs);
@@ -314,6 +331,37 @@ arras_status ar_broadcast(int *rank, arras_dim *shape, const arras_graph *g, con
 /* Letters, digits, '_' and '.', not starting with a digit or '.'; bytes above 127 are letters. */
 bool ar_name_valid(const char *name, size_t length);
 
+/* ---- What can be said of indices before a program is run (region.c) ------------------------- */
+
+/* What surrounds an expression within a cell: the variable of a reduction, or a condition.  Frames
+ * are on the stack of whoever walks an expression. */
+typedef struct ar_frame {
+    const struct ar_frame *outer;
+    const char            *variable; /* NULL: a condition */
+    arras_expr             lo, hi;
+    arras_expr             condition; /* of a where(): it holds, or does not */
+    bool                   holds;
+    int64_t                stamp; /* the walker's own */
+} ar_frame;
+
+/* The cells of a lambda of this shape, which may be under construction.  inputs: arrays that there
+ * are, whose shapes tell more of sizes; may be NULL. */
+typedef struct {
+    const arras_graph *g;
+    int                rank;
+    const arras_dim   *shape;
+    int                ninputs;
+    const arras_array *inputs;
+} ar_space;
+
+/* 0 <= e < length, surely, for an integer e in these cells. */
+bool ar_index_is_below(arras_expr e, arras_dim length, const ar_space *space, const ar_frame *around);
+/* 1: surely x < y, for integers; -1: surely not; 0: not known. */
+int ar_index_is_less(arras_expr x, arras_expr y, const ar_space *space, const ar_frame *around);
+/* Numbers that bound an integer e; false where none are known. */
+bool ar_index_bounds(int64_t *low, int64_t *high, arras_expr e, const ar_space *space,
+                     const ar_frame *around);
+
 /* ---- Graphs --------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -323,6 +371,8 @@ typedef struct {
 
 arras_status     ar_graph_new(arras_graph **out, arras_error *err);
 void             ar_graph_free(arras_graph *g);
+/* From now on it must be freed once more before it goes. */
+void             ar_graph_keep(const arras_graph *g);
 /* While recording: it is not whole. */
 bool             ar_graph_memory_failed(const arras_graph *g);
 int64_t          ar_graph_count(const arras_graph *g);
@@ -350,6 +400,10 @@ arras_status ar_reach_functions(bool *called, const arras_graph *g, int64_t n,
 arras_status ar_graph_check(const arras_graph *g, arras_error *err);
 /* Same structure, whatever the graphs; linear in the nodes. */
 bool ar_equal(arras_array x, arras_array y);
+
+/* Appends all that the graph says but the cells of its data: equal keys, equal programs.  False: no
+ * memory. */
+bool ar_graph_key(ar_text *out, const arras_graph *g);
 
 /* ---- Numbers in texts (number.c) ------------------------------------------------------------ */
 

@@ -19,9 +19,61 @@
  * Data is borrowed: the old graph must outlive the new one. */
 arras_status ar_normalise(arras_graph **out, const arras_graph *g, arras_error *err);
 
+/* Passes on normal forms.  Each makes a new graph, the caller's, which is a normal form of the same
+ * bits; what may go wrong goes wrong in both.  `normal` must outlive it: data is borrowed. */
+
+/* Expressions that are cheaper (simplify.c). */
+arras_status ar_simplify(arras_graph **out, const arras_graph *normal, arras_error *err);
+
+/* Short reductions with known bounds become sums of their cells: windows become stencils (unroll.c). */
+arras_status ar_unroll(arras_graph **out, const arras_graph *normal, arras_error *err);
+
 /* A normal form in which fewer arrays are stored: one that only other lambdas read, always inside
  * it, without reductions and cheap enough for its number of readers, is computed where it is read.
  * A new graph, the caller's, of the same bits; `normal` must be a normal form and outlive it. */
 arras_status ar_fuse(arras_graph **out, const arras_graph *normal, arras_error *err);
+
+/* ---- All passes (optimise.c) ----------------------------------------------------------------- */
+
+typedef struct {
+    bool no_fusion; /* every array is stored */
+} ar_opt_options;
+
+typedef enum { AR_FATE_INPUT, AR_FATE_INLINED, AR_FATE_STORED, AR_FATE_OUTPUT } ar_fate;
+
+/* What became of one array, and why. */
+typedef struct {
+    const char      *what; /* "%7: f64[n, 4]" */
+    ar_fate          fate;
+    const char      *reason;
+    int64_t          operations; /* a cell costs, as fused; additions count 1, others more */
+    double           reads;      /* of a cell, by all that use it */
+    int              rank;
+    const arras_dim *shape; /* of the optimised graph */
+    size_t           cell_bytes;
+    /* How often all its cells are moved: if every array were stored, as fused, and at least. */
+    int moves_before, moves_after, moves_least;
+} ar_decision;
+
+/* For explain.  Zero-initialise one to start. */
+typedef struct {
+    ar_decision *items;
+    size_t       count, room;
+    ar_arena     arena;
+} ar_decisions;
+
+void ar_decisions_free(ar_decisions *decisions);
+
+/* In bytes.  Arrays whose sizes are not known (sizes NULL or -1) are left out. */
+typedef struct {
+    int64_t before, after, least;
+} ar_traffic;
+ar_traffic ar_decisions_traffic(const ar_decisions *decisions, const arras_graph *optimised,
+                                const int64_t *sizes);
+
+/* The program as it should be computed: a normal form, each LAMBDA of it an array to store.  The
+ * caller's; it borrows the data of `recorded`, which must outlive it.  decisions: NULL if nobody asks. */
+arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
+                         const ar_opt_options *options, ar_decisions *decisions, arras_error *err);
 
 #endif

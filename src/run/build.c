@@ -182,8 +182,8 @@ static arras_status load(void **handle, const ar_text *object, arras_error *err)
     if (*handle)
         return ARRAS_OK;
     if (!written)
-        return ar_fail(err, ARRAS_EINVAL, "no room for a kernel of %zu bytes", object->length);
-    return ar_fail(err, ARRAS_EINVAL, "a compiled kernel cannot be loaded: %.400s", dlerror());
+        return ar_fail(err, ARRAS_EBUILD, "no room for a kernel of %zu bytes", object->length);
+    return ar_fail(err, ARRAS_EBUILD, "a compiled kernel cannot be loaded: %.400s", dlerror());
 }
 
 static arras_status load_timed(void **handle, request *r, const ar_text *object, arras_error *err)

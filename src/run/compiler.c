@@ -99,7 +99,7 @@ static arras_status make_directory(job *j, arras_error *err)
     int n = snprintf(j->tmpdir, sizeof j->tmpdir, "TMPDIR=%s/arras-XXXXXX", temporary_directory());
 
     if (n < 0 || (size_t)n >= sizeof j->tmpdir || !mkdtemp(j->tmpdir + strlen("TMPDIR=")))
-        return ar_fail(err, ARRAS_EINVAL,
+        return ar_fail(err, ARRAS_EBUILD,
                        "cannot make a directory in %s: %s; set TMPDIR to one that can be written",
                        temporary_directory(), strerror(errno));
     j->directory = j->tmpdir + strlen("TMPDIR=");
@@ -124,7 +124,7 @@ static arras_status open_files(job *j, const char *source, size_t length, arras_
     j->source = ar_scratch_open("arras-source");
     j->messages = ar_scratch_open("arras-messages");
     if (j->source < 0 || j->messages < 0 || !ar_write_all(j->source, source, length))
-        return ar_fail(err, ARRAS_EINVAL, "cannot write a source of %zu bytes for %s: %s", length,
+        return ar_fail(err, ARRAS_EBUILD, "cannot write a source of %zu bytes for %s: %s", length,
                        j->compiler->path, strerror(errno));
     /* A compiler gone mad may write all day; it is not given more room than this. */
     if (ftruncate(j->messages, MESSAGES_LIMIT) == 0)
@@ -327,14 +327,14 @@ static arras_status fail_by_message(const job *j, const char *how, int number, a
 
     messages[n > 0 ? n : 0] = '\0';
     keep_ascii(messages);
-    return ar_fail(err, ARRAS_EINVAL, "%s did not compile a kernel (%s %d): %.600s",
+    return ar_fail(err, ARRAS_EBUILD, "%s did not compile a kernel (%s %d): %.600s",
                    j->compiler->path, how, number, first_error(messages));
 }
 
 static arras_status fail_to_start(const job *j, int number, arras_error *err)
 {
     ar_compiler_forget();
-    return ar_fail(err, ARRAS_EINVAL, "cannot run %s: %s; set ARRAS_CC to another C compiler",
+    return ar_fail(err, ARRAS_EBUILD, "cannot run %s: %s; set ARRAS_CC to another C compiler",
                    j->compiler->path, strerror(number));
 }
 

@@ -2,6 +2,7 @@
 #ifndef AR_RUN_REFERENCE_H
 #define AR_RUN_REFERENCE_H
 
+#include "run/inputs.h"
 #include "run/run.h"
 #include "run/tensor.h"
 
@@ -23,28 +24,23 @@ ar_job_function ar_reference_reduce, ar_reference_einsum, ar_reference_csr;
 ar_job_function ar_reference_stack, ar_reference_concat, ar_reference_roll, ar_reference_permute;
 ar_job_function ar_reference_reshape, ar_reference_index, ar_reference_gather;
 
-/* ---- Inputs of a run (reference_bind.c) ------------------------------------------------------ */
-
-typedef struct {
-    const arras_graph *g;
-    ar_tensor         *inputs; /* in the graph's order; no dtype: not bound */
-    int64_t           *sizes;  /* what the bindings determine; -1: nothing */
-    ar_arena           arena;  /* owns both */
-    arras_error       *err;
-} ar_inputs;
-
-/* Checks every binding and finds the sizes.  Close it whatever the status. */
-arras_status     ar_inputs_open(ar_inputs *inputs, const arras_graph *g, int n,
-                                const arras_binding *bindings, arras_error *err);
-void             ar_inputs_close(ar_inputs *inputs);
-const ar_tensor *ar_inputs_find(const ar_inputs *inputs, arras_array input); /* NULL: not bound */
-
 /* ---- Reductions of many cells to one (reference_fold.c) -------------------------------------- */
 
-/* Cells are combined in a fixed binary tree: n cells are split at the largest power of two below n,
- * and each part is split again.  So the error of a sum grows with log n, and every device can give
- * the same bits.  `partial` is a binary counter: where bit k of `count` is set, partial[k] holds
- * 2^k cells.  argmin and argmax keep the best cell so far, partial[0], and its place. */
+/* Cells are combined in an order that depends on nothing but their number, so that every device and
+ * any number of threads can give the same bits.  Up to AR_FOLD_SERIAL cells: one after the other.
+ * More: in blocks of AR_FOLD_BLOCK, the last may be shorter.  Cell i of a block goes to lane
+ * i % AR_FOLD_LANES, which combines its cells one after the other; then the upper half of the lanes
+ * is combined with the lower half, until one is left.  Blocks are combined in the binary tree that
+ * splits them at the largest power of two below their number, and each part again: `blocks` is a
+ * binary counter, in which blocks[k] holds 2^k of them.  The earlier cells are always the left
+ * operand.  argmin and argmax keep the best cell so far in `serial`, and its place. */
+enum {
+    AR_FOLD_SERIAL = 64,
+    AR_FOLD_BLOCK = 1024,
+    AR_FOLD_LANES = 16,
+    AR_FOLD_DEPTH = 54 /* bits of 2^64 / AR_FOLD_BLOCK */
+};
+
 typedef struct {
     arras_dtype     first, compute, result; /* cells are cast to first, then to compute */
     ar_op_function *combine;
@@ -52,7 +48,7 @@ typedef struct {
     int             identity;           /* 0, 1, or -1: there is none */
     int64_t         place;
     uint64_t        count;
-    ar_value        partial[64];
+    ar_value        serial, lanes[AR_FOLD_LANES], blocks[AR_FOLD_DEPTH];
 } ar_fold;
 
 void ar_fold_open(ar_fold *fold, ar_reduction reduction, ar_type operand);

@@ -42,19 +42,53 @@ static bool beats_the_best(const ar_fold *fold, const ar_value *cell)
 
     if (fold->count == 0)
         return true;
-    if (is_nan(fold, &fold->partial[0]))
+    if (is_nan(fold, &fold->serial))
         return false;
-    fold->is_better(&answer, cell, &fold->partial[0], cell);
+    fold->is_better(&answer, cell, &fold->serial, cell);
     return answer || is_nan(fold, cell);
 }
 
-static void carry(ar_fold *fold, ar_value cell)
+static void combine(const ar_fold *fold, ar_value *earlier, const ar_value *later)
 {
-    int k = 0;
+    fold->combine(earlier, earlier, later, later);
+}
 
-    for (; fold->count >> k & 1; k++)
-        fold->combine(&cell, &fold->partial[k], &cell, &cell);
-    fold->partial[k] = cell;
+/* The cells of the block that is open, in lanes[0].  A lane has a cell if a later one has. */
+static void halve_lanes(ar_fold *fold, uint64_t cells)
+{
+    for (uint64_t half = AR_FOLD_LANES / 2; half > 0; half /= 2)
+        for (uint64_t lane = 0; lane < half && lane + half < cells; lane++)
+            combine(fold, &fold->lanes[lane], &fold->lanes[lane + half]);
+}
+
+/* The block in lanes[0] is number `before`: equal parts are merged, as a counter carries. */
+static void push_block(ar_fold *fold, uint64_t before)
+{
+    ar_value block = fold->lanes[0];
+    int      k = 0;
+
+    for (; before >> k & 1; k++)
+        fold->combine(&block, &fold->blocks[k], &block, &block);
+    fold->blocks[k] = block;
+}
+
+/* How many cells will come is not known, so that the first ones are combined both ways. */
+static void add_in_order(ar_fold *fold, const ar_value *cell)
+{
+    uint64_t place = fold->count % AR_FOLD_BLOCK;
+
+    if (fold->count == 0)
+        fold->serial = *cell;
+    else if (fold->count < AR_FOLD_SERIAL)
+        combine(fold, &fold->serial, cell);
+    if (place < AR_FOLD_LANES)
+        fold->lanes[place] = *cell;
+    else
+        combine(fold, &fold->lanes[place % AR_FOLD_LANES], cell);
+    if (place == AR_FOLD_BLOCK - 1) {
+        halve_lanes(fold, AR_FOLD_LANES);
+        push_block(fold, fold->count / AR_FOLD_BLOCK);
+    }
 }
 
 void ar_fold_add(ar_fold *fold, arras_dtype dtype, const void *cell, int64_t place)
@@ -65,26 +99,31 @@ void ar_fold_add(ar_fold *fold, arras_dtype dtype, const void *cell, int64_t pla
     if (fold->first != fold->compute)
         ar_cell_read(fold->compute, &value, fold->first, &value);
     if (!fold->is_better) {
-        carry(fold, value);
+        add_in_order(fold, &value);
     } else if (beats_the_best(fold, &value)) {
-        fold->partial[0] = value;
+        fold->serial = value;
         fold->place = place;
     }
     fold->count++;
 }
 
 /* The later, smaller parts are combined first: they are the right side of every split. */
-static void combine_parts(ar_fold *fold, ar_value *total)
+static void combine_blocks(ar_fold *fold, ar_value *total)
 {
-    bool started = false;
+    uint64_t blocks = fold->count / AR_FOLD_BLOCK, rest = fold->count % AR_FOLD_BLOCK;
+    bool     started = rest > 0;
 
-    for (int k = 0; k < 64; k++) {
-        if (!(fold->count >> k & 1))
+    if (started) {
+        halve_lanes(fold, rest);
+        *total = fold->lanes[0];
+    }
+    for (int k = 0; k < AR_FOLD_DEPTH; k++) {
+        if (!(blocks >> k & 1))
             continue;
         if (started)
-            fold->combine(total, &fold->partial[k], total, total);
+            fold->combine(total, &fold->blocks[k], total, total);
         else
-            *total = fold->partial[k];
+            *total = fold->blocks[k];
         started = true;
     }
 }
@@ -100,8 +139,10 @@ bool ar_fold_end(ar_fold *fold, void *out)
         ar_cell_cast(fold->result, out, ARRAS_I64, &identity);
     } else if (fold->is_better) {
         ar_cell_cast(fold->result, out, ARRAS_I64, &fold->place);
+    } else if (fold->count <= AR_FOLD_SERIAL) {
+        ar_cell_cast(fold->result, out, fold->compute, &fold->serial);
     } else {
-        combine_parts(fold, &total);
+        combine_blocks(fold, &total);
         ar_cell_cast(fold->result, out, fold->compute, &total);
     }
     return true;

@@ -11,12 +11,12 @@ typedef struct {
 
 static arras_status evaluate(lambda *l, int step);
 
-static ar_value *value_of(lambda *l, const ar_step *step, int arg)
+static ar_value *value_of(lambda *l, const ar_instruction *step, int arg)
 {
     return &l->program.steps[step->args[arg]].value;
 }
 
-static arras_dtype dtype_of(const ar_step *step, int arg)
+static arras_dtype dtype_of(const ar_instruction *step, int arg)
 {
     return step->expr->args[arg]->type.dtype;
 }
@@ -61,7 +61,7 @@ static int64_t bring_inside(arras_edge_rule rule, int64_t index, bool is_unsigne
     return rule == ARRAS_EDGE_REFLECT ? period - 1 - at : period - at;
 }
 
-static arras_status fail_read(const lambda *l, const ar_step *step, int axis, const ar_value *index)
+static arras_status fail_read(const lambda *l, const ar_instruction *step, int axis, const ar_value *index)
 {
     int         binding = (int)step->expr->ints[0];
     int64_t     length = l->job->in[binding]->shape[axis];
@@ -87,7 +87,7 @@ typedef struct {
     int     next_fill;
 } spot;
 
-static int64_t index_bits(lambda *l, const ar_step *step, int axis, bool is_unsigned)
+static int64_t index_bits(lambda *l, const ar_instruction *step, int axis, bool is_unsigned)
 {
     ar_value bits = { 0 };
 
@@ -96,7 +96,7 @@ static int64_t index_bits(lambda *l, const ar_step *step, int axis, bool is_unsi
     return bits.i;
 }
 
-static arras_status follow_axis(lambda *l, const ar_step *step, int axis, spot *at)
+static arras_status follow_axis(lambda *l, const ar_instruction *step, int axis, spot *at)
 {
     const ar_tensor *x = l->job->in[step->expr->ints[0]];
     arras_edge_rule  rule = (arras_edge_rule)step->expr->ints[1 + axis];
@@ -118,7 +118,7 @@ static arras_status follow_axis(lambda *l, const ar_step *step, int axis, spot *
     return ARRAS_OK;
 }
 
-static arras_status compute_load(lambda *l, ar_step *step)
+static arras_status compute_load(lambda *l, ar_instruction *step)
 {
     const ar_tensor *x = l->job->in[step->expr->ints[0]];
     arras_dtype      dtype = step->expr->type.dtype;
@@ -144,7 +144,7 @@ static arras_status compute_load(lambda *l, ar_step *step)
 
 /* ---- Operations and reductions --------------------------------------------------------------- */
 
-static arras_status compute_where(lambda *l, ar_step *step)
+static arras_status compute_where(lambda *l, ar_instruction *step)
 {
     uint8_t      condition;
     int          taken;
@@ -161,7 +161,7 @@ static arras_status compute_where(lambda *l, ar_step *step)
     return status;
 }
 
-static arras_status compute_op(lambda *l, ar_step *step)
+static arras_status compute_op(lambda *l, ar_instruction *step)
 {
     ar_value operand[AR_MAX_ARITY] = { 0 };
 
@@ -179,7 +179,7 @@ static arras_status compute_op(lambda *l, ar_step *step)
     return ARRAS_OK;
 }
 
-static arras_status fail_empty(const lambda *l, const ar_step *step, int64_t lo, int64_t hi)
+static arras_status fail_empty(const lambda *l, const ar_instruction *step, int64_t lo, int64_t hi)
 {
     ar_text place = { 0 };
 
@@ -191,7 +191,7 @@ static arras_status fail_empty(const lambda *l, const ar_step *step, int64_t lo,
     return ARRAS_EINDEX;
 }
 
-static arras_status reduce_range(lambda *l, ar_step *step, int64_t lo, int64_t hi)
+static arras_status reduce_range(lambda *l, ar_instruction *step, int64_t lo, int64_t hi)
 {
     enum { BODY = 2 };
     ar_variable *variable = &l->program.variables[step->variable];
@@ -210,7 +210,7 @@ static arras_status reduce_range(lambda *l, ar_step *step, int64_t lo, int64_t h
     return status;
 }
 
-static arras_status compute_reduce(lambda *l, ar_step *step)
+static arras_status compute_reduce(lambda *l, ar_instruction *step)
 {
     int64_t      lo, hi;
     arras_status status = evaluate(l, step->args[0]);
@@ -229,7 +229,7 @@ static arras_status compute_reduce(lambda *l, ar_step *step)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static arras_status compute_cast(lambda *l, ar_step *step)
+static arras_status compute_cast(lambda *l, ar_instruction *step)
 {
     arras_status status = evaluate(l, step->args[0]);
 
@@ -238,7 +238,7 @@ static arras_status compute_cast(lambda *l, ar_step *step)
     return status;
 }
 
-static arras_status compute_size(lambda *l, ar_step *step)
+static arras_status compute_size(lambda *l, ar_instruction *step)
 {
     int64_t      size;
     arras_status status =
@@ -249,7 +249,7 @@ static arras_status compute_size(lambda *l, ar_step *step)
     return status;
 }
 
-static arras_status compute(lambda *l, ar_step *step)
+static arras_status compute(lambda *l, ar_instruction *step)
 {
     arras_expr     expr = step->expr;
     const int64_t *number = NULL;
@@ -270,7 +270,7 @@ static arras_status compute(lambda *l, ar_step *step)
     return ARRAS_OK;
 }
 
-static uint64_t latest_tick(const lambda *l, const ar_step *step)
+static uint64_t latest_tick(const lambda *l, const ar_instruction *step)
 {
     uint64_t tick = AR_FIRST_TICK;
 
@@ -285,7 +285,7 @@ static uint64_t latest_tick(const lambda *l, const ar_step *step)
 /* Goes as deep as the expression, which builders limit. */
 static arras_status evaluate(lambda *l, int number)
 {
-    ar_step     *step = &l->program.steps[number];
+    ar_instruction     *step = &l->program.steps[number];
     uint64_t     tick = latest_tick(l, step);
     arras_status status;
 
@@ -301,7 +301,7 @@ static arras_status lambda_cells(lambda *l)
 {
     const ar_tensor *out = l->job->out;
     int              last = (int)l->program.nsteps - 1;
-    const ar_step   *cell = &l->program.steps[last];
+    const ar_instruction   *cell = &l->program.steps[last];
     char            *to = out->data;
 
     for (; !l->walk.done; ar_walk_next(&l->walk), to += ar_dtype_size(out->dtype)) {

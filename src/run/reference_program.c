@@ -25,7 +25,7 @@ static int variable_number(ar_program *p, const char *name)
     return (int)p->nvariables++;
 }
 
-static bool find_variables(ar_program *p, ar_step *step)
+static bool find_variables(ar_program *p, ar_instruction *step)
 {
     arras_expr expr = step->expr;
     int       *vars = ar_arena_alloc(&p->arena, (size_t)expr->nfree + 1, sizeof *vars);
@@ -43,7 +43,7 @@ static bool find_variables(ar_program *p, ar_step *step)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void prepare_op(ar_step *step)
+static void prepare_op(ar_instruction *step)
 {
     arras_expr expr = step->expr;
     ar_type    types[AR_MAX_ARITY];
@@ -54,7 +54,7 @@ static void prepare_op(ar_step *step)
     step->function = ar_op_value((ar_op)expr->ints[0], step->signature.compute);
 }
 
-static bool prepare(ar_program *p, ar_step *step)
+static bool prepare(ar_program *p, ar_instruction *step)
 {
     enum { BODY = 2 };
     arras_expr expr = step->expr;
@@ -73,7 +73,7 @@ static bool prepare(ar_program *p, ar_step *step)
     return step->fold != NULL;
 }
 
-static bool append(ar_program *p, ar_step step)
+static bool append(ar_program *p, ar_instruction step)
 {
     entry *made = ar_arena_alloc(&p->arena, 1, sizeof *made);
 
@@ -100,7 +100,7 @@ static int add(ar_program *p, arras_expr expr)
     for (int i = 0; i < expr->nargs; i++)
         if ((args[i] = add(p, expr->args[i])) < 0)
             return -1;
-    return append(p, (ar_step){ .expr = expr, .args = args }) ? (int)p->nsteps - 1 : -1;
+    return append(p, (ar_instruction){ .expr = expr, .args = args }) ? (int)p->nsteps - 1 : -1;
 }
 
 arras_status ar_program_open(ar_program *program, arras_expr cell, arras_error *err)

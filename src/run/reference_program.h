@@ -23,7 +23,7 @@ typedef struct {
     ar_fold        *fold;      /* of REDUCE; a step is never inside itself, so one will do */
     uint64_t        stamp;     /* 0: not computed yet */
     ar_value        value;
-} ar_step;
+} ar_instruction;
 
 typedef struct {
     const char *name; /* NULL: the index of the cell, variable 0 */
@@ -34,7 +34,7 @@ typedef struct {
 enum { AR_VARIABLE_CELL = 0, AR_FIRST_TICK = 1 };
 
 typedef struct {
-    ar_step     *steps; /* arguments before users; the last one is the cell's value */
+    ar_instruction     *steps; /* arguments before users; the last one is the cell's value */
     ar_variable *variables;
     size_t       nsteps, steps_room, nvariables, variables_room;
     uint64_t     clock;

@@ -1,15 +1,17 @@
 /* run.h -- programs become values.  The door of run/: the devices that evaluate a graph, and the
- * results they give.  Sees base/ and ir/. */
+ * results they give.  Sees base/, ir/, gen/ and plan/. */
 #ifndef AR_RUN_H
 #define AR_RUN_H
 
-#include "ir/ir.h"
+#include "plan/plan.h"
+#include "run/device_graph.h" /* task graphs that users build */
 
 /* The outputs of one run, in the graph's order.  Names, shapes and cells are its own: results
  * outlive the graph and the inputs. */
 struct arras_results {
     int            count;
     arras_binding *items; /* C order; cells are released one by one, the rest with the arena */
+    bool           pooled; /* cells are of buffers.h */
     ar_arena       arena;
 };
 
@@ -18,5 +20,74 @@ struct arras_results {
 arras_status ar_reference_run(arras_results **out, const arras_graph *g, int n,
                               const arras_binding *inputs, arras_error *err);
 void         ar_results_free(arras_results *results); /* NULL is fine */
+
+/* ---- Compiled programs (core.c, program.c, launch.c) ------------------------------------------ */
+
+/* A plan and its kernels: what programs of one structure share.  Counted: keep and drop. */
+typedef struct ar_core ar_core;
+
+typedef struct {
+    ar_plan      plan;      /* taken over, with the graph it is of */
+    arras_graph *optimised; /* that graph */
+    const char  *source;    /* of the kernels: functions ar_kernel_0, ar_kernel_1, ... by code */
+    size_t       length;
+    void        *notes;   /* why the plan is as it is, for who made it; taken over */
+    void (*release_notes)(void *notes);
+    int          ndata; /* of the plan */
+    const int   *data_index; /* of the plan's data among the data as recorded; copied */
+    const char  *compiler, *cache;
+    bool         no_cache;
+    int64_t      optimise_ns, plan_ns, generate_ns;
+    int64_t      nodes; /* of the program as recorded */
+} ar_core_parts;
+
+/* Builds the kernels.  The plan, its graph and the notes are taken over in any case. */
+arras_status ar_core_new(ar_core **out, ar_core_parts *parts, arras_error *err);
+ar_core     *ar_core_keep(ar_core *core);
+void         ar_core_drop(ar_core *core); /* NULL is fine */
+const char  *ar_core_source(const ar_core *core);
+const ar_plan *ar_core_plan(const ar_core *core);
+const void    *ar_core_notes(const ar_core *core);
+const int     *ar_core_data(int *n, const ar_core *core);
+
+/* Finds or makes the core for arrays of which those that are not `dense` have any strides. */
+typedef arras_status ar_core_maker(ar_core **out, void *context, const bool *dense,
+                                   arras_error *err);
+
+typedef struct {
+    const arras_graph *g;    /* as recorded; kept */
+    ar_core           *core; /* NULL: the reference evaluator does it all.  Taken over on success */
+    const char        *warning; /* why there is no core; copied */
+    int                ndata;
+    const void *const *data; /* of the plan's data, in its order; copied */
+    ar_core_maker     *maker;
+    void              *context; /* of the maker, and what releases it */
+    void (*release)(void *context);
+    int     threads;
+    int64_t tile_bytes;
+    bool    from_memory;
+} ar_program_parts;
+
+arras_status   ar_program_new(arras_program **out, const ar_program_parts *parts, arras_error *err);
+void           ar_program_free(arras_program *p); /* NULL is fine */
+const char    *ar_program_warning(const arras_program *p);
+const ar_core *ar_program_core(const arras_program *p);
+void           ar_program_counters(arras_counters *out, const arras_program *p);
+/* Of the last launch: copied to `sizes`, one for each of the core's; false: there was none. */
+bool ar_program_sizes(int64_t *sizes, const arras_program *p);
+arras_status   ar_program_trace(arras_program *p, bool on, arras_error *err);
+/* DOT and TRACE of the last launch. */
+arras_status ar_program_picture(ar_text *out, const arras_program *p, arras_program_text form,
+                                arras_error *err);
+
+arras_status ar_launch(arras_results **out, arras_program *p, int n, const arras_binding *bindings,
+                       arras_error *err);
+arras_status ar_launch_start(arras_run **out, arras_program *p, int n,
+                             const arras_binding *bindings, arras_error *err);
+arras_status ar_launch_wait(arras_results **out, arras_run *run, arras_error *err);
+void         ar_launch_cancel(arras_run *run);
+
+/* Gives memory that is kept warm back to the system. */
+void ar_buffers_clear(void);
 
 #endif

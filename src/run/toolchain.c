@@ -112,7 +112,7 @@ arras_status ar_compiler_find(ar_compiler *out, const char *name, arras_error *e
         return ARRAS_OK;
     if (!(strchr(wanted, '/') ? is_compiler(out, wanted) : search_path(out, wanted, search)))
         return ar_fail(
-            err, ARRAS_EINVAL,
+            err, ARRAS_EBUILD,
             "no C compiler: %s is not %s; install gcc, or set ARRAS_CC to the path of one", wanted,
             strchr(wanted, '/') ? "a program" : "in PATH");
     remember(out, wanted, search);

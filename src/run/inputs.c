@@ -1,6 +1,6 @@
-/* reference_bind.c -- what the user binds: every name, type, shape and stride is checked before
- * anything is computed, and the sizes are found. */
-#include "run/reference.h"
+/* inputs.c -- what the user binds: every name, type, shape and stride is checked before anything is
+ * computed, and the sizes are found. */
+#include "run/inputs.h"
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
@@ -63,57 +63,58 @@ static arras_status fail_unknown(const ar_inputs *in, const char *name)
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-static arras_status check_buffer(const ar_inputs *in, const char *name, const arras_buffer *buffer)
+static arras_status check_buffer(const char *role, const char *name, const arras_buffer *buffer,
+                                 arras_error *err)
 {
     if (!ar_dtype_valid(buffer->dtype))
-        return ar_fail(in->err, ARRAS_EDTYPE, "input %s: there is no type number %d", name,
+        return ar_fail(err, ARRAS_EDTYPE, "%s %s: there is no type number %d", role, name,
                        (int)buffer->dtype);
     if (buffer->rank < 0 || buffer->rank > ARRAS_MAX_RANK)
-        return ar_fail(in->err, ARRAS_ELIMIT, "input %s: the rank is %d, but must be within 0..%d",
+        return ar_fail(err, ARRAS_ELIMIT, "%s %s: the rank is %d, but must be within 0..%d", role,
                        name, buffer->rank, ARRAS_MAX_RANK);
     if (buffer->rank > 0 && !buffer->shape)
-        return ar_fail(in->err, ARRAS_EINVAL, "input %s: the shape is NULL", name);
+        return ar_fail(err, ARRAS_EINVAL, "%s %s: the shape is NULL", role, name);
     for (int axis = 0; axis < buffer->rank; axis++)
         if (buffer->shape[axis] < 0)
-            return ar_fail(in->err, ARRAS_ESHAPE,
-                           "input %s: axis %d has the negative length %" PRId64, name, axis,
-                           buffer->shape[axis]);
+            return ar_fail(err, ARRAS_ESHAPE, "%s %s: axis %d has the negative length %" PRId64,
+                           role, name, axis, buffer->shape[axis]);
     return ARRAS_OK;
 }
 
-static arras_status open_strides(ar_inputs *in, const char *name, ar_tensor *tensor,
-                                 const arras_buffer *buffer)
+arras_status ar_buffer_check(ar_tensor *out, int64_t *strides, const char *role, const char *name,
+                             const arras_buffer *buffer, arras_error *err)
 {
-    int64_t *strides = ar_arena_alloc(&in->arena, (size_t)buffer->rank, sizeof *strides);
+    arras_status status = check_buffer(role, name, buffer, err);
 
-    if (!strides)
-        return ar_fail_memory(in->err, (size_t)buffer->rank * sizeof *strides);
-    tensor->strides = strides;
+    if (status != ARRAS_OK)
+        return status;
+    *out = (ar_tensor){ .dtype = buffer->dtype,
+                        .rank = buffer->rank,
+                        .shape = buffer->shape,
+                        .strides = strides,
+                        .data = buffer->data ? buffer->data : ar_no_cells };
+    if (!ar_shape_count(&out->count, buffer->rank, buffer->shape))
+        return ar_fail(err, ARRAS_ELIMIT, "%s %s: the shape has too many cells", role, name);
+    if (!buffer->data && out->count > 0)
+        return ar_fail(err, ARRAS_EINVAL,
+                       "%s %s: the data is NULL, but the shape has %" PRId64 " cells", role, name,
+                       out->count);
     if (!buffer->strides)
         ar_strides_make(strides, buffer->dtype, buffer->rank, buffer->shape);
     else if (!ar_strides_take(strides, buffer->rank, buffer->shape, buffer->strides))
-        return ar_fail(in->err, ARRAS_EINVAL, "input %s: the strides are too large", name);
+        return ar_fail(err, ARRAS_EINVAL, "%s %s: the strides are too large", role, name);
     return ARRAS_OK;
 }
 
 static arras_status open_buffer(ar_inputs *in, const char *name, ar_tensor *tensor,
                                 const arras_buffer *buffer)
 {
-    arras_status status = check_buffer(in, name, buffer);
+    size_t   rank = buffer->rank > 0 && buffer->rank <= ARRAS_MAX_RANK ? (size_t)buffer->rank : 0;
+    int64_t *strides = ar_arena_alloc(&in->arena, rank, sizeof *strides);
 
-    if (status != ARRAS_OK)
-        return status;
-    *tensor = (ar_tensor){ .dtype = buffer->dtype,
-                           .rank = buffer->rank,
-                           .shape = buffer->shape,
-                           .data = buffer->data ? buffer->data : ar_no_cells };
-    if (!ar_shape_count(&tensor->count, buffer->rank, buffer->shape))
-        return ar_fail(in->err, ARRAS_ELIMIT, "input %s: the shape has too many cells", name);
-    if (!buffer->data && tensor->count > 0)
-        return ar_fail(in->err, ARRAS_EINVAL,
-                       "input %s: the data is NULL, but the shape has %" PRId64 " cells", name,
-                       tensor->count);
-    return open_strides(in, name, tensor, buffer);
+    if (!strides)
+        return ar_fail_memory(in->err, rank * sizeof *strides);
+    return ar_buffer_check(tensor, strides, "input", name, buffer, in->err);
 }
 
 /* ---- Bindings -------------------------------------------------------------------------------- */

@@ -1,0 +1,114 @@
+"""timing.py -- one workload: makes the arrays, compares all results, then times all contenders in
+turn, round after round, so that a busy machine is unfair to none."""
+
+import gc
+import statistics
+import time
+
+import numpy as np
+
+ALIGNMENT = 64
+BLOCK = 1 << 20  # cells compared at once
+LONG_ENOUGH = 0.02  # seconds; shorter calls are repeated
+# Between contenders: threads that wait for more work spin for a while, and would take the time of
+# those that come next.
+PAUSE = 0.02
+
+
+def aligned(shape, dtype):
+    """An array of zeros that were written, so that its memory is there."""
+    count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    raw = np.empty(count + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    raw.fill(0)
+    return raw[start : start + count].view(dtype).reshape(shape)
+
+
+def aligned_copy(array):
+    result = aligned(array.shape, array.dtype)
+    result[...] = array
+    return result
+
+
+def difference(results, wanted):
+    """The largest difference, relative to the largest cell that is wanted; inf for other shapes."""
+    worst = 0.0
+    for result, want in zip(results, wanted):
+        if result.shape != want.shape or result.dtype != want.dtype:
+            return float("inf")
+        x, y = result.reshape(-1), want.reshape(-1)
+        for i in range(0, x.size, BLOCK):
+            here, there = x[i : i + BLOCK], y[i : i + BLOCK]
+            scale = max(float(np.max(np.abs(there))), 1e-30)
+            away = np.abs(here.astype(np.float64) - there.astype(np.float64))
+            worst = max(worst, float(np.max(away)) / scale)
+    return worst if worst == worst else float("inf")
+
+
+class Race:
+    """A workload with all who take part in it."""
+
+    def __init__(self, workload, quick, contenders):
+        self.workload, self.size = workload, workload.quick if quick else workload.size
+        rng = np.random.default_rng(1)
+        made = workload.inputs(rng, self.size)
+        self.inputs = {name: aligned_copy(made.pop(name)) for name in list(made)}
+        self.outputs = {
+            name: aligned(shape, dtype) for name, (shape, dtype) in workload.outputs(self.size).items()
+        }
+        self.runs, self.failures, self.checks = {}, [], 0
+        self.wanted = None
+        for contender in contenders:
+            self.enter(contender)
+        self.wanted = None
+
+    def enter(self, contender):
+        """The first is the one that others are compared with."""
+        for output in self.outputs.values():
+            output.fill(0)
+        try:
+            run = contender.take(self.workload, self.size, self.inputs, self.outputs)
+            if run is None:
+                return
+            run.call(1)
+        except Exception as error:
+            self.failures.append(f"{self.workload.name}: {contender.name}: {error}")
+            return
+        if self.wanted is None:
+            self.wanted = [result.copy() for result in run.results()]
+        self.compare(contender.name, run.results())
+        self.runs[contender.name] = run
+
+    def compare(self, name, results):
+        away = difference(results, self.wanted)
+        self.checks += 1
+        if away > self.workload.tolerance:
+            self.failures.append(f"{self.workload.name}: {name} differs by {away:.2g}")
+
+    def seconds(self, run, times):
+        time.sleep(PAUSE)
+        if times > 1:
+            run.call(1)
+        start = time.perf_counter()
+        run.call(times)
+        return (time.perf_counter() - start) / times
+
+    def time(self, rounds):
+        """The median seconds of each contender."""
+        repeats = {}
+        for name, run in self.runs.items():
+            once = self.seconds(run, 2)
+            repeats[name] = max(1, int(LONG_ENOUGH / max(once, 1e-7)))
+        times = {name: [] for name in self.runs}
+        for _ in range(rounds):
+            for name, run in self.runs.items():
+                times[name].append(self.seconds(run, repeats[name]))
+        return {name: statistics.median(of) for name, of in times.items()}
+
+    def close(self):
+        for run in self.runs.values():
+            run.close()
+        self.runs.clear()
+        self.inputs.clear()
+        self.outputs.clear()
+        gc.collect()

@@ -1,0 +1,26 @@
+# What bench/bench.py loads and runs: the hand-written kernels, the recordings, and small programs.
+
+find_package(OpenMP REQUIRED COMPONENTS C)
+find_path(cblas_include cblas.h PATH_SUFFIXES openblas REQUIRED)
+find_library(openblas openblas REQUIRED)
+
+# Kernels are compiled as their author would: for this machine, with all that the compiler can do.
+file(GLOB hand_sources CONFIGURE_DEPENDS bench/hand_*.c)
+set_source_files_properties(${hand_sources} PROPERTIES COMPILE_OPTIONS
+                                                       "-O3;-march=native;-ffp-contract=fast")
+add_library(bench_c MODULE ${hand_sources})
+target_include_directories(bench_c PRIVATE ${cblas_include})
+target_link_libraries(bench_c PRIVATE arras_flags OpenMP::OpenMP_C ${openblas} m)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
+    target_link_libraries(bench_c PRIVATE mvec)
+endif()
+
+add_library(bench_arras MODULE bench/face.c bench/recordings.c)
+target_link_libraries(bench_arras PRIVATE arras arras_flags)
+
+add_executable(bench_compile bench/bench_compile.c bench/recordings.c)
+target_link_libraries(bench_compile PRIVATE arras arras_flags)
+
+add_executable(bench_pool bench/bench_pool.c)
+target_include_directories(bench_pool PRIVATE src)
+target_link_libraries(bench_pool PRIVATE arras_static arras_flags m)

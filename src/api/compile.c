@@ -1,0 +1,228 @@
+/* compile.c -- the map of compilation: optimise, plan, generate, build; every stage called once, in
+ * order. */
+#include "api/compile.h"
+#include "api/core_cache.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* ---- Recipes ---------------------------------------------------------------------------------- */
+
+static char *copy_string(const char *string)
+{
+    size_t length = strlen(string) + 1;
+    char  *copy = ar_alloc(1, length);
+
+    if (copy)
+        memcpy(copy, string, length);
+    return copy;
+}
+
+static bool copy_options(ar_recipe *r, const arras_options *options)
+{
+    r->options = *options;
+    if (options->cache && !(r->options.cache = r->cache = copy_string(options->cache)))
+        return false;
+    return !options->compiler || (r->options.compiler = r->compiler = copy_string(options->compiler));
+}
+
+static bool make_key(ar_recipe *r)
+{
+    ar_text_printf(&r->key, "%d %s %s ", r->options.no_fusion, r->cache ? r->cache : "",
+                   r->compiler ? r->compiler : "");
+    return ar_graph_key(&r->key, r->g);
+}
+
+arras_status ar_recipe_new(ar_recipe **out, const arras_graph *g, const arras_options *options,
+                           arras_error *err)
+{
+    static const arras_options defaults;
+    ar_recipe                 *r = ar_alloc(1, sizeof *r);
+
+    if (!r)
+        return ar_fail_memory(err, sizeof *r);
+    r->g = g;
+    ar_graph_keep(g);
+    if (!copy_options(r, options ? options : &defaults) || !make_key(r)) {
+        ar_recipe_free(r);
+        return ar_fail_memory(err, sizeof *r);
+    }
+    *out = r;
+    return ARRAS_OK;
+}
+
+void ar_recipe_free(void *recipe)
+{
+    ar_recipe *r = recipe;
+
+    ar_graph_free((arras_graph *)(uintptr_t)r->g);
+    ar_text_free(&r->key);
+    ar_free(r->cache);
+    ar_free(r->compiler);
+    ar_free(r);
+}
+
+/* ---- Generate --------------------------------------------------------------------------------- */
+
+static arras_status print_kernels(ar_text *kernels, ar_op_set *used, const ar_plan *plan,
+                                  arras_error *err)
+{
+    arras_status status = ARRAS_OK;
+    int          next = 0; /* codes are numbered in the order of their first step */
+
+    for (int s = 0; s < plan->nsteps && status == ARRAS_OK; s++) {
+        char name[32];
+
+        if (plan->steps[s].code != next)
+            continue;
+        snprintf(name, sizeof name, "ar_kernel_%d", next++);
+        status = ar_c_kernel_print(kernels, used, &plan->steps[s].form, name, err);
+    }
+    return status;
+}
+
+static arras_status generate(ar_text *source, const ar_plan *plan, arras_error *err)
+{
+    ar_op_set   *used = ar_alloc(1, sizeof *used);
+    ar_text      kernels = { 0 };
+    arras_status status;
+
+    if (!used)
+        return ar_fail_memory(err, sizeof *used);
+    status = print_kernels(&kernels, used, plan, err);
+    if (status == ARRAS_OK) {
+        ar_c_ops_print(source, used);
+        ar_c_kernel_head_print(source);
+        ar_text_put(source, kernels.data ? kernels.data : "", kernels.length);
+        if (kernels.failed || source->failed)
+            status = ar_fail_memory(err, kernels.length);
+    }
+    ar_text_free(&kernels);
+    ar_free(used);
+    return status;
+}
+
+/* ---- Data: whose cells are where --------------------------------------------------------------- */
+
+static bool same_data(arras_array a, arras_array b)
+{
+    return a->kind == AR_DATA && a->ref == b->ref && a->type.dtype == b->type.dtype &&
+           a->rank == b->rank && a->nints == b->nints &&
+           (a->rank == 0 || memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0) &&
+           memcmp(a->ints, b->ints, (size_t)a->rank * sizeof *a->ints) == 0;
+}
+
+/* For each array of data in the plan, its number among those recorded. */
+static arras_status index_data(ar_core_parts *parts, const arras_graph *g, int **index,
+                               arras_error *err)
+{
+    const ar_plan *plan = &parts->plan;
+
+    *index = ar_alloc((size_t)plan->narrays, sizeof **index);
+    if (!*index)
+        return ar_fail_memory(err, (size_t)plan->narrays * sizeof **index);
+    for (int a = 0; a < plan->narrays; a++) {
+        int number = 0;
+
+        if (plan->arrays[a].at != AR_AT_DATA)
+            continue;
+        for (int64_t id = 0; id < ar_graph_count(g); id++) {
+            if (same_data(ar_graph_node(g, id), plan->arrays[a].node))
+                break;
+            number += ar_graph_node(g, id)->kind == AR_DATA;
+        }
+        (*index)[plan->arrays[a].number] = number;
+        parts->ndata++;
+    }
+    parts->data_index = *index;
+    return ARRAS_OK;
+}
+
+/* ---- All stages ------------------------------------------------------------------------------- */
+
+static void release_notes(void *notes)
+{
+    ar_decisions_free(notes);
+    ar_free(notes);
+}
+
+static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_parts *parts,
+                                   const bool *dense, arras_error *err)
+{
+    ar_plan_options options = { dense, r->options.no_fusion };
+    ar_text         source = { 0 };
+    int            *index = NULL;
+    int64_t         start = now_ns();
+    arras_status    status = ar_plan_make(&parts->plan, parts->optimised, &options, err);
+
+    parts->plan_ns = now_ns() - start;
+    if (status != ARRAS_OK) {
+        ar_graph_free(parts->optimised);
+        release_notes(parts->notes);
+        return status;
+    }
+    start = now_ns();
+    status = generate(&source, &parts->plan, err);
+    parts->generate_ns = now_ns() - start;
+    if (status == ARRAS_OK)
+        status = index_data(parts, r->g, &index, err);
+    if (status == ARRAS_OK) {
+        parts->source = source.data;
+        parts->length = source.length;
+        status = ar_core_new(out, parts, err);
+    } else {
+        ar_plan_free(&parts->plan);
+        ar_graph_free(parts->optimised);
+        release_notes(parts->notes);
+    }
+    ar_free(index);
+    ar_text_free(&source);
+    return status;
+}
+
+arras_status ar_recipe_cook(ar_core **out, void *recipe, const bool *dense, arras_error *err)
+{
+    const ar_recipe *r = recipe;
+    ar_opt_options   options = { .no_fusion = r->options.no_fusion };
+    ar_core_parts    parts = { .compiler = r->compiler,
+                               .cache = r->cache,
+                               .no_cache = r->options.no_cache,
+                               .nodes = ar_graph_count(r->g),
+                               .release_notes = release_notes };
+    int64_t          start = now_ns();
+    arras_status     status;
+
+    parts.notes = ar_alloc(1, sizeof(ar_decisions));
+    if (!parts.notes)
+        return ar_fail_memory(err, sizeof(ar_decisions));
+    status = ar_optimise(&parts.optimised, r->g, &options, parts.notes, err);
+    parts.optimise_ns = now_ns() - start;
+    if (status != ARRAS_OK) {
+        release_notes(parts.notes);
+        return status;
+    }
+    return plan_and_build(out, r, &parts, dense, err);
+}
+
+arras_status ar_recipe_find(ar_core **out, bool *from_memory, ar_recipe *recipe, arras_error *err)
+{
+    arras_status status;
+
+    *out = recipe->options.no_cache ? NULL : ar_core_cache_find(&recipe->key);
+    *from_memory = *out != NULL;
+    if (*out)
+        return ARRAS_OK;
+    status = ar_recipe_cook(out, recipe, NULL, err);
+    if (status == ARRAS_OK && !recipe->options.no_cache)
+        ar_core_cache_add(&recipe->key, *out);
+    return status;
+}

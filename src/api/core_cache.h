@@ -1,0 +1,14 @@
+/* core_cache.h -- cores that were made before, by all that decided what they are.  Internal to api/;
+ * may be called from several threads at once. */
+#ifndef AR_API_CORE_CACHE_H
+#define AR_API_CORE_CACHE_H
+
+#include "run/run.h"
+
+/* One reference more, or NULL. */
+ar_core *ar_core_cache_find(const ar_text *key);
+/* Keeps a reference of its own; without memory it does nothing. */
+void ar_core_cache_add(const ar_text *key, ar_core *core);
+void ar_core_cache_clear(void);
+
+#endif

@@ -1,0 +1,48 @@
+/* c_contract.h -- small dense contractions as register-tiled C.  Only src/gen/ sees this.
+ *
+ *     out[.., r, .., c] = f(sum over k of g(panel[c, k, ..], rows[r, k, ..]))
+ *
+ * The columns c are few, their number is known, and what depends on them but not on the row r, a
+ * panel, is small: it is packed once, [k][c], with c filled up to whole vectors.  Then some rows
+ * at a time are computed with all columns in registers. */
+#ifndef AR_GEN_C_CONTRACT_H
+#define AR_GEN_C_CONTRACT_H
+
+#include "gen/gen.h"
+
+enum { AR_CONTRACT_SUMS = 4, AR_CONTRACT_LEAVES = 8 };
+
+/* What is computed apart and then used as a whole vector. */
+typedef struct {
+    arras_expr items[AR_CONTRACT_LEAVES];
+    int        count;
+} ar_leaves;
+
+typedef struct {
+    const ar_kernel_form *form;
+    arras_array           lambda;
+    arras_dtype           dtype; /* of sums, products and result: f32 or f64 */
+    int                   column, row; /* axes of the result */
+    uint32_t              batch;   /* axes that panels depend on, beside the column */
+    int64_t               packs;   /* panels for all of batch are packed first; 0: each in turn */
+    int64_t               columns, terms; /* how many, of all sums together */
+    int                   nsums;
+    arras_expr            sums[AR_CONTRACT_SUMS]; /* one directly within the other, outermost first */
+    int64_t               first[AR_CONTRACT_SUMS], length[AR_CONTRACT_SUMS]; /* of their variables */
+    arras_expr            body;    /* of the innermost */
+    ar_leaves             panels;  /* parts of the body that do not depend on the row */
+    ar_leaves             scalars; /* parts that do not depend on the column */
+    ar_leaves             after;   /* parts of what is around the sums that do not, either */
+} ar_contraction;
+
+bool ar_c_contraction_match(ar_contraction *out, const ar_kernel_form *form);
+/* Whether a part is one operation on vectors, in the type of the contraction. */
+bool ar_c_contraction_is_vector_op(const ar_contraction *c, arras_expr e);
+int  ar_c_contraction_variable(const ar_contraction *c, const char *name); /* number of its sum */
+int  ar_leaves_find(const ar_leaves *leaves, arras_expr e);                 /* -1: not there */
+
+/* The kernel of gen.h.  `c` has matched. */
+arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_contraction *c,
+                                    const char *name, arras_error *err);
+
+#endif

@@ -1,0 +1,160 @@
+/* facts.c -- what can be seen of a lambda before anything is known of its arrays' memory. */
+#include "plan/plan.h"
+
+#include <string.h>
+
+/* ---- One walk -------------------------------------------------------------------------------- */
+
+typedef struct {
+    ar_lambda_facts *facts;
+    arras_array      lambda;
+    bool            *met; /* by id of expression */
+} walker;
+
+/* x[i0, i1, ...] of an array that has the shape of the result. */
+static bool is_same_cell(arras_array lambda, arras_expr load)
+{
+    arras_array x = lambda->inputs[load->ints[0]];
+
+    if (load->rank != lambda->rank)
+        return false;
+    for (int axis = 0; axis < load->rank; axis++)
+        if (load->args[axis]->kind != AR_EXPR_INDEX || load->args[axis]->ints[0] != axis ||
+            x->shape[axis] != lambda->shape[axis])
+            return false;
+    return true;
+}
+
+static bool load_may_fault(arras_array lambda, arras_expr load)
+{
+    for (int axis = 0; axis < load->rank; axis++)
+        if (load->ints[1 + axis] != ARRAS_EDGE_CONSTANT && !ar_load_is_inside(lambda, load, axis))
+            return true;
+    return false;
+}
+
+static void look_at_load(walker *w, arras_expr load)
+{
+    if (!is_same_cell(w->lambda, load))
+        w->facts->same_cell[load->ints[0]] = false;
+    if (!w->facts->may_fault)
+        w->facts->may_fault = load_may_fault(w->lambda, load);
+}
+
+/* Depth is limited by AR_MAX_DEPTH. */
+static void look(walker *w, arras_expr e)
+{
+    ar_lambda_facts *f = w->facts;
+
+    if (w->met[e->id])
+        return;
+    w->met[e->id] = true;
+    f->operations += e->kind == AR_EXPR_OP || e->kind == AR_EXPR_CAST;
+    f->sized = f->sized || e->kind == AR_EXPR_SIZE;
+    if (e->kind == AR_EXPR_LOAD)
+        look_at_load(w, e);
+    if (e->kind == AR_EXPR_REDUCE) {
+        f->reduces = true;
+        f->may_fault = f->may_fault || ar_reduction_identity((ar_reduction)e->ints[0]) < 0;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        look(w, e->args[i]);
+}
+
+arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *arena,
+                            arras_error *err)
+{
+    arras_expr      cell = lambda->ref;
+    ar_lambda_facts facts = { .sized = false };
+    walker          w = { &facts, lambda, ar_alloc((size_t)cell->id + 1, sizeof *w.met) };
+
+    facts.same_cell = ar_arena_alloc(arena, (size_t)lambda->ninputs, sizeof *facts.same_cell);
+    if (w.met && facts.same_cell) {
+        memset(facts.same_cell, true, (size_t)lambda->ninputs);
+        look(&w, cell);
+        for (int axis = 0; axis < lambda->rank; axis++)
+            facts.sized = facts.sized || ar_dim_symbolic(lambda->shape[axis]);
+        *out = facts;
+    }
+    ar_free(w.met);
+    return w.met && facts.same_cell ? ARRAS_OK : ar_fail_memory(err, (size_t)cell->id + 1);
+}
+
+/* ---- Cost ------------------------------------------------------------------------------------ */
+
+/* Rough numbers of a core of today with vectors of 32 bytes. */
+enum { PS_OPERATION = 80, PS_DIVISION = 400, PS_FUNCTION = 2000, PS_LOAD = 150, PS_TURN = 50 };
+enum { UNKNOWN_TURNS = 16 };
+
+static double operation_cost(ar_op op)
+{
+    switch (op) {
+    case AR_OP_divide:
+    case AR_OP_sqrt:
+    case AR_OP_floor_divide:
+    case AR_OP_remainder: return PS_DIVISION;
+    case AR_OP_exp:
+    case AR_OP_log:
+    case AR_OP_sin:
+    case AR_OP_cos:
+    case AR_OP_tan:
+    case AR_OP_pow: return PS_FUNCTION;
+    default: return PS_OPERATION;
+    }
+}
+
+/* The number an integer expression stands for, or `otherwise`. */
+static double number_of(arras_expr e, const int64_t *sizes, double otherwise)
+{
+    int64_t value;
+
+    if (e->kind == AR_EXPR_LITERAL && e->type.dtype == ARRAS_I64)
+        return (double)e->ints[0];
+    if (e->kind == AR_EXPR_SIZE &&
+        ar_dim_value(&value, e->graph, e->ints[0], sizes, NULL) == ARRAS_OK)
+        return (double)value;
+    return otherwise;
+}
+
+static double cell_cost(arras_expr e, const int64_t *sizes);
+
+static double reduction_cost(arras_expr e, const int64_t *sizes)
+{
+    double lo = number_of(e->args[0], sizes, 0);
+    double hi = number_of(e->args[1], sizes, lo + UNKNOWN_TURNS);
+
+    return (hi > lo ? hi - lo : 0) * (PS_TURN + cell_cost(e->args[2], sizes));
+}
+
+/* Parts that are shared count again: an upper bound is good enough, but a text must not take long
+ * to measure, so it stops where it is surely much. */
+static double bounded_cost(arras_expr e, const int64_t *sizes, int *left)
+{
+    double cost = e->kind == AR_EXPR_OP     ? operation_cost((ar_op)e->ints[0])
+                  : e->kind == AR_EXPR_LOAD ? PS_LOAD
+                                            : 0;
+
+    if (--*left <= 0)
+        return cost;
+    if (e->kind == AR_EXPR_REDUCE)
+        return reduction_cost(e, sizes);
+    for (int i = 0; i < e->nargs; i++)
+        cost += bounded_cost(e->args[i], sizes, left);
+    return cost;
+}
+
+static double cell_cost(arras_expr e, const int64_t *sizes)
+{
+    int left = 500;
+
+    return bounded_cost(e, sizes, &left);
+}
+
+double ar_step_cost(const ar_step *step, const int64_t *sizes)
+{
+    double cost = PS_LOAD;
+
+    for (int k = 0; k < step->form.n; k++)
+        cost += cell_cost(step->form.lambdas[k]->ref, sizes);
+    return cost;
+}

@@ -1,0 +1,122 @@
+/* plan.h -- what a program does when it runs: which arrays there are, which steps compute them, in
+ * which tiles, and where temporary arrays lie.  The door of plan/.  Sees base/, ir/ and gen/. */
+#ifndef AR_PLAN_H
+#define AR_PLAN_H
+
+#include "gen/gen.h"
+
+/* ---- Arrays and steps (plan.c) --------------------------------------------------------------- */
+
+typedef enum {
+    AR_AT_INPUT,     /* bound at launch */
+    AR_AT_DATA,      /* known when recorded */
+    AR_AT_CONSTANT,  /* computed once from data alone */
+    AR_AT_TEMPORARY, /* computed in every launch, and not asked for */
+    AR_AT_OUTPUT
+} ar_at;
+
+typedef struct {
+    arras_array node;
+    ar_at       at;
+    int         number; /* of the graph's inputs, of the data in order of ids, or of the outputs */
+    int         step;   /* that computes it; -1: it is given */
+} ar_plan_array;
+
+/* One kernel over all cells of its results. */
+typedef struct {
+    ar_kernel_form form;
+    int            rank;
+    const int     *results; /* arrays, form.n of them */
+    int            ninputs;
+    const int     *inputs;    /* arrays */
+    const bool    *same_cell; /* of each input: a cell reads only the same cell of it */
+    int            code;      /* steps of one code call one kernel */
+    bool           flat;      /* see ar_kernel_is_flat */
+    bool           constant;  /* runs once, before the first launch */
+    bool           may_fault; /* a read may be outside, or a minimum over nothing */
+} ar_step;
+
+/* Output `output` is the array `array` too, which lies elsewhere. */
+typedef struct {
+    int array, output;
+} ar_plan_copy;
+
+typedef struct {
+    const arras_graph *g;
+    int                narrays, nsteps, ncodes, ncopies;
+    ar_plan_array     *arrays;
+    ar_step           *steps; /* what a step reads is computed by steps before it */
+    ar_plan_copy      *copies;
+    ar_arena           arena; /* owns all but the graph */
+} ar_plan;
+
+typedef struct {
+    const bool *dense;    /* of each input of the graph: bound in C order; NULL: all are */
+    bool        no_groups; /* one array, one step */
+} ar_plan_options;
+
+/* Of a fused normal form, to which it adds lambdas and which must outlive it. */
+arras_status ar_plan_make(ar_plan *out, arras_graph *g, const ar_plan_options *options,
+                          arras_error *err);
+void         ar_plan_free(ar_plan *plan);
+
+/* ---- Facts about lambdas (facts.c) ----------------------------------------------------------- */
+
+/* What the cells of a lambda do; made once for each, by one walk over its expression. */
+typedef struct {
+    bool    may_fault;
+    bool    reduces;
+    bool    sized;      /* depends on the value of a size */
+    int64_t operations; /* in the text, each shared part once */
+    bool   *same_cell;  /* of each input */
+} ar_lambda_facts;
+
+arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *arena,
+                            arras_error *err);
+/* Picoseconds that a cell of all lambdas of a step takes, roughly, given every size. */
+double ar_step_cost(const ar_step *step, const int64_t *sizes);
+
+/* ---- Tiles (tile.c) -------------------------------------------------------------------------- */
+
+/* The boxes into which the cells of a step are cut: a grid, numbered in C order. */
+typedef struct {
+    int     rank;                   /* of the boxes: 1 for a flat step, whatever its arrays */
+    int64_t count;                  /* of tiles; 0 when there are no cells */
+    int64_t shape[ARRAS_MAX_RANK];  /* of all cells */
+    int64_t tile[ARRAS_MAX_RANK];   /* of one tile; those at the end may be smaller */
+    int64_t tiles[ARRAS_MAX_RANK];  /* along each axis */
+} ar_tiling;
+
+typedef struct {
+    int     threads;
+    int64_t bytes; /* that a tile should touch at most */
+} ar_tile_options;
+
+/* shape: of the results, as numbers. */
+void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape,
+                    const int64_t *sizes, const ar_tile_options *options);
+void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number);
+
+/* ---- Memory (memory.c) ----------------------------------------------------------------------- */
+
+/* A block that is needed from its first step to its last, both included. */
+typedef struct {
+    int64_t bytes;
+    int     first, last;
+    int     heir;   /* block that may take over its place in step `last`; -1: none */
+    int64_t offset; /* out */
+} ar_block;
+
+typedef struct {
+    int64_t bytes; /* that all blocks need together */
+    int64_t live;  /* the most that is needed at any one step */
+    int64_t sum;   /* without any sharing */
+} ar_memory_plan;
+
+enum { AR_BLOCK_ALIGN = 64 };
+
+/* Gives each block its offset: blocks that are needed at the same time do not overlap, but for an
+ * heir and what it takes over. */
+arras_status ar_memory_place(ar_memory_plan *out, int n, ar_block *blocks, arras_error *err);
+
+#endif

@@ -1,0 +1,125 @@
+/* tile.c -- the cells of a step in pieces: small enough for the caches and for all threads, large
+ * enough that starting one costs nothing. */
+#include "plan/plan.h"
+
+/* A tile takes at least this long, and each thread gets this many where there is enough to do. */
+enum { SHORTEST_PS = 20 * 1000 * 1000, TILES_PER_THREAD = 8 };
+/* Across the order in which an array lies in memory: cells that share cache lines with others. */
+enum { CROSSING_TILE = 64 };
+
+static int64_t clamp(double wanted, int64_t most)
+{
+    return wanted < 1 ? 1 : wanted > (double)most ? most : (int64_t)wanted;
+}
+
+static int64_t bytes_per_cell(const ar_step *step)
+{
+    int64_t bytes = 0;
+
+    for (int k = 0; k < step->form.n; k++)
+        bytes += (int64_t)ar_dtype_size(step->form.lambdas[k]->type.dtype);
+    for (int k = 0; k < step->ninputs; k++)
+        bytes += (int64_t)ar_dtype_size(step->form.lambdas[0]->inputs[k]->type.dtype);
+    return bytes;
+}
+
+/* How many cells a tile should have. */
+static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *sizes,
+                            const ar_tile_options *options)
+{
+    double  cost = ar_step_cost(step, sizes);
+    double  cached = (double)options->bytes / (double)bytes_per_cell(step);
+    double  shared = (double)cells / (TILES_PER_THREAD * options->threads);
+    double  shortest = SHORTEST_PS / cost;
+    double  wanted = cached < shared ? cached : shared;
+
+    if (options->threads == 1)
+        wanted = cached;
+    return clamp(wanted > shortest ? wanted : shortest, cells);
+}
+
+/* ---- Reads across the order of memory -------------------------------------------------------- */
+
+/* The axis of the result that runs along the last axis of what a load reads; -1: none. */
+static int crossing_axis(arras_array lambda, arras_expr load)
+{
+    uint32_t last = load->rank > 0 ? load->args[load->rank - 1]->uses : 0;
+
+    if (lambda->rank < 2 || last == 0 || last >> (lambda->rank - 1) & 1)
+        return -1;
+    for (int axis = 0; axis + 1 < load->rank; axis++)
+        if (load->args[axis]->uses >> (lambda->rank - 1) & 1)
+            return __builtin_ctz(last);
+    return -1;
+}
+
+/* Depth is limited by AR_MAX_DEPTH; large texts are not looked at to the end. */
+static int find_crossing(arras_array lambda, arras_expr e, int *left)
+{
+    int found = e->kind == AR_EXPR_LOAD ? crossing_axis(lambda, e) : -1;
+
+    for (int i = 0; i < e->nargs && found < 0 && --*left > 0; i++)
+        found = find_crossing(lambda, e->args[i], left);
+    return found;
+}
+
+static int step_crossing(const ar_step *step)
+{
+    int found = -1, left = 500;
+
+    for (int k = 0; k < step->form.n && found < 0; k++)
+        found = find_crossing(step->form.lambdas[k], step->form.lambdas[k]->ref, &left);
+    return found;
+}
+
+/* ---- The grid -------------------------------------------------------------------------------- */
+
+/* Whole rows first, then rows of rows. */
+static void fill_from_last(ar_tiling *t, int64_t cells)
+{
+    for (int axis = t->rank - 1; axis >= 0; axis--) {
+        if (t->tile[axis] == 0)
+            t->tile[axis] = ar_max64(1, ar_min64(t->shape[axis], cells));
+        cells /= ar_max64(1, t->tile[axis]);
+    }
+}
+
+static void count_tiles(ar_tiling *t)
+{
+    t->count = 1;
+    for (int axis = 0; axis < t->rank; axis++) {
+        t->tiles[axis] = (t->shape[axis] + t->tile[axis] - 1) / t->tile[axis];
+        t->count *= t->tiles[axis];
+    }
+}
+
+void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape,
+                    const int64_t *sizes, const ar_tile_options *options)
+{
+    int64_t cells = 1;
+    int     crossing;
+
+    for (int axis = 0; axis < step->rank; axis++)
+        cells *= shape[axis];
+    *out = (ar_tiling){ .rank = step->flat ? 1 : step->rank };
+    if (cells == 0)
+        return;
+    for (int axis = 0; axis < out->rank; axis++)
+        out->shape[axis] = step->flat ? cells : shape[axis];
+    crossing = step->flat ? -1 : step_crossing(step);
+    if (crossing >= 0) {
+        out->tile[crossing] = ar_min64(CROSSING_TILE, shape[crossing]);
+        out->tile[step->rank - 1] = ar_min64(CROSSING_TILE, shape[step->rank - 1]);
+    }
+    fill_from_last(out, wanted_cells(step, cells, sizes, options));
+    count_tiles(out);
+}
+
+void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number)
+{
+    for (int axis = tiling->rank - 1; axis >= 0; axis--) {
+        lo[axis] = number % tiling->tiles[axis] * tiling->tile[axis];
+        hi[axis] = ar_min64(lo[axis] + tiling->tile[axis], tiling->shape[axis]);
+        number /= tiling->tiles[axis];
+    }
+}

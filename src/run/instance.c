@@ -1,0 +1,314 @@
+/* instance.c -- a core with every size known: shapes, memory and tasks. */
+#include "run/buffers.h"
+#include "run/program.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *take(arras_run *run, size_t count, size_t size, arras_error *err)
+{
+    void *memory = ar_arena_alloc(&run->arena, count, size);
+
+    if (!memory)
+        ar_fail_memory(err, count * size);
+    return memory;
+}
+
+/* ---- Arrays ---------------------------------------------------------------------------------- */
+
+static arras_status shape_array(arras_run *run, int number, arras_error *err)
+{
+    const ar_plan_array *array = &run->core->plan.arrays[number];
+    arras_array          node = array->node;
+    int64_t             *shape = take(run, 2 * (size_t)node->rank, sizeof *shape, err);
+    ar_tensor           *tensor = &run->arrays[number];
+    arras_status         status = shape ? ARRAS_OK : ARRAS_ENOMEM;
+    ar_text              text = { 0 };
+
+    for (int axis = 0; axis < node->rank && status == ARRAS_OK; axis++)
+        status = ar_dim_number(&shape[axis], node, node->shape[axis], run->sizes, err);
+    if (status != ARRAS_OK)
+        return status;
+    *tensor = (ar_tensor){ .dtype = node->type.dtype,
+                           .rank = node->rank,
+                           .shape = shape,
+                           .strides = shape + node->rank,
+                           .data = ar_no_cells };
+    if (!ar_shape_count(&tensor->count, node->rank, shape)) {
+        status = ar_fail(err, ARRAS_ELIMIT, "%s has too many cells", ar_describe(&text, node));
+        ar_text_free(&text);
+    }
+    ar_strides_make(shape + node->rank, node->type.dtype, node->rank, shape);
+    return status;
+}
+
+/* What is the same in all launches. */
+static void fill_array(arras_run *run, int number)
+{
+    const ar_plan_array *array = &run->core->plan.arrays[number];
+
+    if (run->constants[number])
+        ar_instance_set(run, number, run->constants[number], NULL);
+    else if (array->at == AR_AT_DATA)
+        ar_instance_set(run, number, (char *)(uintptr_t)run->program->data[array->number],
+                        array->node->ints);
+}
+
+bool ar_instance_set(arras_run *run, int array, char *data, const int64_t *strides)
+{
+    ar_tensor *tensor = &run->arrays[array];
+    bool       changed = tensor->data != data;
+
+    if (strides && tensor->rank > 0 &&
+        memcmp(tensor->strides, strides, (size_t)tensor->rank * sizeof *strides) != 0) {
+        memcpy((int64_t *)(uintptr_t)tensor->strides, strides,
+               (size_t)tensor->rank * sizeof *strides);
+        changed = true;
+    }
+    tensor->data = data;
+    for (int i = run->first_place[array]; changed && i < run->first_place[array + 1]; i++)
+        run->operands[run->places[i]] = data;
+    return changed;
+}
+
+/* ---- Operands of steps ------------------------------------------------------------------------ */
+
+static int operand_array(const ar_step *step, int k)
+{
+    return k < step->form.n ? step->results[k] : step->inputs[k - step->form.n];
+}
+
+static int operand_count(const ar_step *step) { return step->form.n + step->ninputs; }
+
+/* Counting sort of the operands by array. */
+static arras_status list_places(arras_run *run, arras_error *err)
+{
+    const ar_plan *plan = &run->core->plan;
+    int            at = 0;
+
+    run->places = take(run, (size_t)run->noperands, sizeof *run->places, err);
+    run->first_place = take(run, (size_t)plan->narrays + 2, sizeof *run->first_place, err);
+    if (!run->places || !run->first_place)
+        return ARRAS_ENOMEM;
+    for (int s = 0; s < plan->nsteps; s++)
+        for (int k = 0; k < operand_count(&plan->steps[s]); k++)
+            run->first_place[operand_array(&plan->steps[s], k) + 2]++;
+    for (int a = 0; a < plan->narrays; a++)
+        run->first_place[a + 2] += run->first_place[a + 1];
+    for (int s = 0; s < plan->nsteps; s++)
+        for (int k = 0; k < operand_count(&plan->steps[s]); k++)
+            run->places[run->first_place[operand_array(&plan->steps[s], k) + 1]++] = at++;
+    return ARRAS_OK;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static int64_t cache_bytes(int name, int64_t otherwise)
+{
+    long bytes = sysconf(name);
+
+    return bytes > 0 ? bytes : otherwise;
+}
+
+/* Results that fill much of the last cache push out everything else, only to leave it before they
+ * are read. */
+static bool should_stream(const arras_run *run, const ar_step *step)
+{
+    int64_t bytes = 0;
+
+    for (int k = 0; k < step->form.n; k++)
+        bytes += run->arrays[step->results[k]].count *
+                 (int64_t)ar_dtype_size(run->arrays[step->results[k]].dtype);
+    return bytes > cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20) / 2;
+}
+
+static void open_step(arras_run *run, int number, char **data, const int64_t **lists)
+{
+    const ar_step  *step = &run->core->plan.steps[number];
+    ar_step_run    *s = &run->steps[number];
+    int             n = operand_count(step);
+    ar_tile_options options = { run->program->threads, run->program->tile_bytes };
+
+    if (options.bytes == 0)
+        options.bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10) / 2;
+    *s = (ar_step_run){ .step = step,
+                        .kernel = run->core->kernels[step->code],
+                        .data = data,
+                        .strides = lists,
+                        .shapes = lists + n };
+    for (int k = 0; k < n; k++) {
+        const ar_tensor *tensor = &run->arrays[operand_array(step, k)];
+
+        s->data[k] = tensor->data;
+        s->strides[k] = tensor->strides;
+        s->shapes[k] = tensor->shape;
+    }
+    s->args = (ar_kernel_args){ s->data, s->strides, s->shapes, run->sizes,
+                                should_stream(run, step) };
+    ar_tiling_make(&s->tiling, step, run->arrays[step->results[0]].shape, run->sizes, &options);
+}
+
+static arras_status open_steps(arras_run *run, arras_error *err)
+{
+    const ar_plan  *plan = &run->core->plan;
+    const int64_t **lists;
+    int             at = 0;
+
+    for (int s = 0; s < plan->nsteps; s++)
+        run->noperands += operand_count(&plan->steps[s]);
+    run->nsteps = plan->nsteps;
+    run->steps = take(run, (size_t)plan->nsteps, sizeof *run->steps, err);
+    run->operands = take(run, (size_t)run->noperands, sizeof *run->operands, err);
+    lists = take(run, 2 * (size_t)run->noperands, sizeof *lists, err);
+    if (!run->steps || !run->operands || !lists)
+        return ARRAS_ENOMEM;
+    for (int s = 0; s < plan->nsteps; s++) {
+        open_step(run, s, run->operands + at, lists + 2 * (ptrdiff_t)at);
+        at += operand_count(&plan->steps[s]);
+    }
+    return list_places(run, err);
+}
+
+/* A kernel that gives up says only that: the reference evaluator knows the words. */
+static arras_status run_tiles(void *context, int64_t first, int64_t last, int thread,
+                              arras_error *err)
+{
+    const ar_step_run *s = context;
+    int64_t            lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+
+    (void)thread;
+    for (int64_t tile = first; tile < last; tile++) {
+        ar_tiling_box(lo, hi, &s->tiling, tile);
+        if (s->kernel(&s->args, lo, hi))
+            return ar_fail(err, ARRAS_EINDEX, "an index is outside its array");
+    }
+    return ARRAS_OK;
+}
+
+arras_status ar_step_run_all(ar_step_run *step, arras_error *err)
+{
+    return run_tiles(step, 0, step->tiling.count, 0, err);
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+static arras_status copy_jobs(void *context, int64_t first, int64_t last, int thread,
+                              arras_error *err)
+{
+    const arras_run *run = context;
+    arras_status     status = ARRAS_OK;
+
+    (void)thread;
+    for (int64_t i = first; i < last && status == ARRAS_OK; i++)
+        status = ar_tensor_copy(&run->jobs[i].to, &run->jobs[i].from, err);
+    return status;
+}
+
+static const char *step_name(arras_run *run, int number)
+{
+    const ar_step       *step = &run->core->plan.steps[number];
+    const ar_plan_array *array = &run->core->plan.arrays[step->results[0]];
+    char                *name;
+
+    if (array->at == AR_AT_OUTPUT)
+        return ar_graph_output(run->core->optimised, array->number)->name;
+    name = ar_arena_alloc(&run->arena, 32, 1);
+    if (name)
+        snprintf(name, 32, "step %d", number);
+    return name;
+}
+
+static arras_status add_tasks(arras_run *run, arras_error *err)
+{
+    arras_status status = ar_taskgraph_new(&run->tasks, err);
+    int          number;
+
+    for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++) {
+        ar_step_run *step = &run->steps[s];
+        ar_task      task = { run_tiles, step, step->step->constant ? 0 : step->tiling.count,
+                              step_name(run, s) };
+
+        status = ar_taskgraph_add(&number, run->tasks, task, err);
+    }
+    if (status == ARRAS_OK)
+        status = ar_taskgraph_add(&run->finish, run->tasks,
+                                  (ar_task){ copy_jobs, run, 0, "copies" }, err);
+    return status;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static arras_status make_room(arras_run *run, const int64_t *sizes, arras_error *err)
+{
+    const arras_graph *g = run->core->optimised;
+    size_t             nsizes = (size_t)ar_size_count(g), nout = (size_t)ar_graph_output_count(g);
+    size_t             narrays = (size_t)run->core->plan.narrays;
+
+    run->sizes = ar_arena_copy(&run->arena, sizes, nsizes, sizeof *sizes);
+    run->arrays = take(run, narrays, sizeof *run->arrays, err);
+    run->outputs = take(run, nout, sizeof *run->outputs, err);
+    run->output_strides = take(run, nout * ARRAS_MAX_RANK, sizeof *run->output_strides, err);
+    run->detours = take(run, nout, sizeof *run->detours, err);
+    run->jobs = take(run, nout, sizeof *run->jobs, err);
+    run->aligned = take(run, narrays, sizeof *run->aligned, err);
+    run->entries = take(run, narrays + nout, sizeof *run->entries, err);
+    if (run->sizes && run->arrays && run->outputs && run->output_strides && run->detours &&
+        run->jobs && run->aligned && run->entries)
+        return ARRAS_OK;
+    return ar_fail_memory(err, narrays * sizeof *run->arrays);
+}
+
+static arras_status open_instance(arras_run *run, const int64_t *sizes, arras_error *err)
+{
+    arras_status status = make_room(run, sizes, err);
+
+    for (int a = 0; a < run->core->plan.narrays && status == ARRAS_OK; a++)
+        status = shape_array(run, a, err);
+    if (status == ARRAS_OK)
+        status = open_steps(run, err);
+    if (status == ARRAS_OK)
+        status = add_tasks(run, err);
+    if (status == ARRAS_OK)
+        status = ar_instance_place(run, err);
+    if (status == ARRAS_OK)
+        status = ar_taskgraph_instantiate(run->tasks, err);
+    for (int a = 0; a < run->core->plan.narrays && status == ARRAS_OK; a++)
+        fill_array(run, a);
+    return status;
+}
+
+arras_status ar_instance_new(arras_run **out, arras_program *p, ar_core *core, void **constants,
+                             const int64_t *sizes, arras_error *err)
+{
+    arras_run   *run = ar_alloc(1, sizeof *run);
+    arras_status status;
+
+    if (!run)
+        return ar_fail_memory(err, sizeof *run);
+    run->program = p;
+    run->core = core;
+    run->constants = constants;
+    status = open_instance(run, sizes, err);
+    if (status == ARRAS_OK)
+        *out = run;
+    else
+        ar_instance_free(run);
+    return status;
+}
+
+void ar_instance_free(arras_run *run)
+{
+    if (!run)
+        return;
+    ar_taskgraph_free(run->tasks);
+    ar_trace_free(run->trace);
+    ar_buffer_give(run->block);
+    for (int i = 0; run->detours && i < ar_graph_output_count(run->core->optimised); i++)
+        ar_buffer_give(run->detours[i]);
+    for (int a = 0; run->aligned && a < run->core->plan.narrays; a++)
+        ar_buffer_give(run->aligned[a]);
+    ar_arena_free(&run->names);
+    ar_arena_free(&run->arena);
+    ar_free(run);
+}

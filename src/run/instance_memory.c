@@ -1,0 +1,195 @@
+/* instance_memory.c -- where temporaries lie, and the order among tasks that follows from what they
+ * read and from who had the same memory before. */
+#include "run/buffers.h"
+#include "run/program.h"
+
+typedef struct {
+    arras_run *run;
+    int       *block_of; /* by array; -1: not a temporary */
+    int       *array_of; /* by block */
+    ar_block  *blocks;
+    int        n;
+    int       *step_of;  /* by operand */
+    int       *last_edge; /* by task: the last task it was ordered before, + 1 */
+    bool      *followed; /* by task: some task comes after it */
+    arras_error *err;
+} placer;
+
+static const ar_plan *plan_of(const placer *p) { return &p->run->core->plan; }
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+static void add_blocks(placer *p)
+{
+    for (int a = 0; a < plan_of(p)->narrays; a++) {
+        const ar_plan_array *array = &plan_of(p)->arrays[a];
+        const ar_tensor     *tensor = &p->run->arrays[a];
+
+        p->block_of[a] = -1;
+        if (array->at != AR_AT_TEMPORARY)
+            continue;
+        p->blocks[p->n] = (ar_block){ .bytes = tensor->count * (int64_t)ar_dtype_size(tensor->dtype),
+                                      .first = array->step,
+                                      .last = array->step,
+                                      .heir = -1 };
+        p->array_of[p->n] = a;
+        p->block_of[a] = p->n++;
+    }
+}
+
+static void find_last_uses(placer *p)
+{
+    for (int s = 0; s < plan_of(p)->nsteps; s++) {
+        const ar_step *step = &plan_of(p)->steps[s];
+
+        for (int k = 0; k < step->ninputs; k++)
+            if (p->block_of[step->inputs[k]] >= 0)
+                p->blocks[p->block_of[step->inputs[k]]].last = s;
+    }
+}
+
+/* In place: a step that reads only the cell it writes, when nobody reads it any more.  With one
+ * result: the second of two might be computed from what the first has overwritten. */
+static void find_heirs(placer *p)
+{
+    for (int s = 0; s < plan_of(p)->nsteps; s++) {
+        const ar_step *step = &plan_of(p)->steps[s];
+        int            heir = p->block_of[step->results[0]];
+
+        for (int k = 0; heir >= 0 && step->form.n == 1 && k < step->ninputs; k++) {
+            int from = p->block_of[step->inputs[k]];
+
+            if (from >= 0 && step->same_cell[k] && p->blocks[from].last == s &&
+                p->blocks[from].bytes == p->blocks[heir].bytes) {
+                p->blocks[from].heir = heir;
+                break;
+            }
+        }
+    }
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+static arras_status order(placer *p, int before, int after)
+{
+    if (before == after || p->last_edge[before] == after + 1)
+        return ARRAS_OK;
+    p->last_edge[before] = after + 1;
+    p->followed[before] = true;
+    return ar_taskgraph_order(p->run->tasks, before, after, p->err);
+}
+
+static arras_status order_by_reads(placer *p, int s)
+{
+    const ar_step *step = &plan_of(p)->steps[s];
+    arras_status   status = ARRAS_OK;
+
+    for (int k = 0; k < step->ninputs && status == ARRAS_OK; k++) {
+        int writer = plan_of(p)->arrays[step->inputs[k]].step;
+
+        if (writer >= 0 && !plan_of(p)->steps[writer].constant)
+            status = order(p, writer, s);
+    }
+    return status;
+}
+
+static bool overlap(const ar_block *a, const ar_block *b)
+{
+    return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+/* All that touches `earlier` is over before step s writes to its place. */
+static arras_status order_after_block(placer *p, int earlier, int s)
+{
+    int          array = p->array_of[earlier];
+    arras_status status = ARRAS_OK;
+
+    for (int i = p->run->first_place[array];
+         i < p->run->first_place[array + 1] && status == ARRAS_OK; i++)
+        status = order(p, p->step_of[p->run->places[i]], s);
+    return status;
+}
+
+static arras_status order_by_memory(placer *p, int s)
+{
+    const ar_step *step = &plan_of(p)->steps[s];
+    arras_status   status = ARRAS_OK;
+
+    for (int k = 0; k < step->form.n; k++) {
+        int block = p->block_of[step->results[k]];
+
+        for (int b = 0; block >= 0 && b < p->n && status == ARRAS_OK; b++)
+            if (b != block && p->blocks[b].last <= s && p->blocks[b].first < s &&
+                overlap(&p->blocks[b], &p->blocks[block]))
+                status = order_after_block(p, b, s);
+    }
+    return status;
+}
+
+static arras_status order_all(placer *p)
+{
+    arras_status status = ARRAS_OK;
+
+    for (int s = 0; s < plan_of(p)->nsteps && status == ARRAS_OK; s++) {
+        if (plan_of(p)->steps[s].constant)
+            continue;
+        status = order_by_reads(p, s);
+        if (status == ARRAS_OK)
+            status = order_by_memory(p, s);
+    }
+    for (int s = 0; s < plan_of(p)->nsteps && status == ARRAS_OK; s++)
+        if (!p->followed[s] && !plan_of(p)->steps[s].constant)
+            status = order(p, s, p->run->finish);
+    return status;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static bool make_room(placer *p, ar_arena *arena)
+{
+    size_t arrays = (size_t)plan_of(p)->narrays, tasks = (size_t)plan_of(p)->nsteps + 1;
+    int    at = 0;
+
+    p->block_of = ar_arena_alloc(arena, arrays, sizeof *p->block_of);
+    p->array_of = ar_arena_alloc(arena, arrays, sizeof *p->array_of);
+    p->blocks = ar_arena_alloc(arena, arrays, sizeof *p->blocks);
+    p->step_of = ar_arena_alloc(arena, (size_t)p->run->noperands, sizeof *p->step_of);
+    p->last_edge = ar_arena_alloc(arena, tasks, sizeof *p->last_edge);
+    p->followed = ar_arena_alloc(arena, tasks, sizeof *p->followed);
+    if (!p->block_of || !p->array_of || !p->blocks || !p->step_of || !p->last_edge || !p->followed)
+        return false;
+    for (int s = 0; s < plan_of(p)->nsteps; s++)
+        for (int k = 0; k < plan_of(p)->steps[s].form.n + plan_of(p)->steps[s].ninputs; k++)
+            p->step_of[at++] = s;
+    return true;
+}
+
+static arras_status place(placer *p)
+{
+    arras_status status;
+
+    add_blocks(p);
+    find_last_uses(p);
+    find_heirs(p);
+    status = ar_memory_place(&p->run->memory, p->n, p->blocks, p->err);
+    if (status != ARRAS_OK)
+        return status;
+    p->run->block = ar_buffer_take(p->run->memory.bytes);
+    if (!p->run->block)
+        return ar_fail_memory(p->err, (size_t)p->run->memory.bytes);
+    for (int b = 0; b < p->n; b++)
+        ar_instance_set(p->run, p->array_of[b], (char *)p->run->block + p->blocks[b].offset, NULL);
+    return order_all(p);
+}
+
+arras_status ar_instance_place(arras_run *run, arras_error *err)
+{
+    ar_arena     arena = { 0 };
+    placer       p = { .run = run, .err = err };
+    arras_status status = make_room(&p, &arena)
+                              ? place(&p)
+                              : ar_fail_memory(err, (size_t)run->noperands * sizeof *p.step_of);
+
+    ar_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,146 @@
+/* program.h -- what the files of compiled programs share: core.c, program.c, instance*.c, launch*.c.
+ *
+ * A core (plan and kernels) knows no sizes and no memory.  An instance is a core with every size
+ * known: arrays have shapes, temporaries have memory, steps are tasks.  A program has a core for each
+ * layout of its inputs that it met, and as many instances as launches ran at once.
+ * Internal to run/. */
+#ifndef AR_RUN_PROGRAM_H
+#define AR_RUN_PROGRAM_H
+
+#include "run/build.h"
+#include "run/inputs.h"
+#include "run/pool.h"
+#include "run/run.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct ar_core {
+    atomic_int   kept;
+    ar_plan      plan;
+    arras_graph *optimised;
+    ar_module   *module;
+    ar_kernel  **kernels; /* by code */
+    char        *source;
+    void        *notes;
+    void (*release_notes)(void *notes);
+    bool         may_fault; /* some step may */
+    int          ndata;
+    int         *data_index;
+    int         *sole_reader; /* by array: the only step that reads it, -1 none, -2 several */
+    bool        *copied;      /* by array: it is copied to an output */
+    int64_t      nodes, optimise_ns, plan_ns, generate_ns, build_ns;
+    bool         from_disk;
+    ar_arena     arena;
+};
+
+/* ---- Instances (instance.c, instance_memory.c) ------------------------------------------------ */
+
+typedef struct {
+    const ar_step  *step;
+    ar_kernel      *kernel;
+    ar_kernel_args  args;
+    char          **data; /* args.data */
+    const int64_t **strides, **shapes;
+    ar_tiling       tiling;
+} ar_step_run;
+
+/* A binding as it was given, copied, so that the next launch can see what changed. */
+typedef struct {
+    const char *name;
+    bool        has_strides;
+    void       *data;
+    arras_dtype dtype;
+    int         rank;
+    int64_t    *shape, *strides;
+    int         input, size, output; /* what it binds; -1: not that */
+} ar_bound;
+
+typedef struct {
+    ar_tensor to, from;
+    int64_t   strides[ARRAS_MAX_RANK]; /* for one of them, where nobody else keeps them */
+} ar_copy_job;
+
+struct arras_run {
+    arras_program *program;
+    ar_core       *core;
+    void         **constants; /* by array */
+    int64_t       *sizes;
+    ar_tensor     *arrays; /* by number in the plan */
+    int           *places; /* operands that are array a: places[first_place[a] ...] */
+    int           *first_place;
+    char         **operands; /* of all steps, one after the other */
+    int            noperands;
+    ar_step_run   *steps;
+    int            nsteps;
+    ar_taskgraph  *tasks;
+    int            finish; /* the task that copies */
+    ar_memory_plan memory;
+    void          *block; /* of temporaries */
+
+    /* Of the launch: */
+    int            nbound, bound_room;
+    ar_bound      *bound;
+    ar_tensor     *outputs; /* as bound, or as given in results; by number of output */
+    int64_t       *output_strides; /* ARRAS_MAX_RANK for each */
+    void         **detours; /* by output: memory in which it is computed first; NULL: none yet */
+    void         **aligned; /* by input: memory for a copy that is aligned; NULL: none yet */
+    ar_copy_job   *jobs;    /* when all steps are done */
+    int            njobs;
+    ar_copy_job   *entries; /* before the first step */
+    int            nentries;
+    bool           detoured; /* outputs are written by copies: inputs stay whole until then */
+    arras_results *results;  /* outputs that were not bound */
+    int64_t        updates, allocations;
+    ar_trace      *trace;
+    arras_status   started; /* of a run without tasks: how it went */
+    arras_error    error;
+    bool           busy, plain; /* plain: run by the reference evaluator */
+    struct arras_run *next;
+    ar_arena          arena; /* owns what does not say otherwise */
+    ar_arena          names; /* owns what `bound` points to */
+};
+
+arras_status ar_instance_new(arras_run **out, arras_program *p, ar_core *core, void **constants,
+                             const int64_t *sizes, arras_error *err);
+void         ar_instance_free(arras_run *run); /* NULL is fine */
+/* Sets the memory of an array in all steps that use it; true when it was another before. */
+bool ar_instance_set(arras_run *run, int array, char *data, const int64_t *strides);
+
+/* Runs one step to the end, by the calling thread alone; for constants. */
+arras_status ar_step_run_all(ar_step_run *step, arras_error *err);
+/* Gives temporaries their places, and the tasks the order that sharing memory asks for. */
+arras_status ar_instance_place(arras_run *run, arras_error *err);
+
+/* ---- Programs (program.c) --------------------------------------------------------------------- */
+
+typedef struct ar_variant {
+    ar_core           *core;
+    bool              *dense;     /* of each input */
+    void             **constants; /* by array: memory of those computed once; else NULL */
+    struct ar_variant *next;
+} ar_variant;
+
+struct arras_program {
+    const arras_graph *g;
+    int                noutputs; /* of the graph when it was compiled */
+    ar_pool           *pool;
+    pthread_mutex_t    lock; /* of all below */
+    ar_variant        *variants; /* the first is the one for arrays in C order */
+    arras_run         *runs;     /* idle and busy ones; the one used last comes first */
+    const void       **data;
+    ar_core_maker     *maker;
+    void              *context;
+    void (*release)(void *context);
+    char          *warning;
+    int            threads;
+    int64_t        tile_bytes;
+    bool           from_memory, tracing;
+    arras_counters counters;
+};
+
+/* The variant for a layout, made if need be.  Takes the lock itself. */
+arras_status ar_program_variant(ar_variant **out, arras_program *p, const bool *dense,
+                                arras_error *err);
+
+#endif
