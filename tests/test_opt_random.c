@@ -6,12 +6,24 @@ enum { PROGRAMS = 600 };
 
 typedef arras_status pass_function(arras_graph **out, const arras_graph *normal, arras_error *err);
 
+static arras_status optimise(arras_graph **out, const arras_graph *normal, arras_error *err)
+{
+    ar_decisions decisions = { 0 };
+    arras_status status = ar_optimise(out, normal, NULL, &decisions, err);
+
+    CHECK(status != ARRAS_OK || decisions.count > 0);
+    ar_decisions_free(&decisions);
+    return status;
+}
+
 static const struct {
     const char    *name;
     pass_function *run;
 } passes[] = {
     { "simplify", ar_simplify },
     { "unroll", ar_unroll },
+    { "fuse", ar_fuse },
+    { "optimise", optimise },
 };
 
 /* The sign and the payload of a nan are nobody's business: compilers swap operands. */

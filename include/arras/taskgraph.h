@@ -1,18 +1,18 @@
-/* taskgraph.h -- task graphs on a device, built by hand: memory, copies, kernels, and what waits for
- * what.  The layer below arras_compile, in the manner of CUDA graphs.
+/* taskgraph.h -- task graphs on a device, built by hand: memory, copies, kernels, and what waits
+ * for what.  The layer below arras_compile, in the manner of CUDA graphs.
  *
  *   Build        a graph: each node is added with the nodes that it waits for.
  *   Instantiate  once: the graph is checked, its memory is planned in one piece.
- *   Launch       often: nothing is allocated.  In between, arguments may be replaced, many at a time.
+ *   Launch       often: nothing is allocated.  In between, arguments may be replaced, many at once.
  *
  *   Ordering.   Nodes without a path between them run in any order and at once.  Two that touch the
  *               same bytes, one of them to write, need a path, or the graph is refused.
  *   Ownership.  What comes through `out` is released once, by the caller, in any order: graphs and
- *               executables keep alive what they use.  Only memory of the host is borrowed: it must be
- *               there while a launch runs that copies to or from it.
+ *               executables keep alive what they use.  Only memory of the host is borrowed: it must
+ *               be there while a launch runs that copies to or from it.
  *   Threads.    One thread at a time may touch a graph or an executable, but for arras_exec_cancel.
- *               Several executables may run at once; that no two of them write the same block is the
- *               caller's business. */
+ *               Several executables may run at once; that no two of them write the same block is
+ *               the caller's business. */
 #ifndef ARRAS_TASKGRAPH_H
 #define ARRAS_TASKGRAPH_H
 
@@ -26,13 +26,13 @@ extern "C" {
 #define ARRAS_MAX_KERNEL_ARGS     1024
 #define ARRAS_MAX_ARG_VALUE       4096 /* bytes */
 
-/* ---- Devices and their memory --------------------------------------------------------------- */
+/* ---- Devices and their memory ---------------------------------------------------------------- */
 
 typedef struct arras_device arras_device;
 typedef struct arras_block  arras_block; /* memory of a device */
 
-/* name: "cpu", or NULL for the same.  Of the options (NULL: the defaults) those count that are about
- * threads, the compiler and the cache. */
+/* name: "cpu", or NULL for the same.  Of the options (NULL: the defaults) those count that are
+ * about threads, the compiler and the cache on disk. */
 ARRAS_API arras_status arras_device_open(arras_device **out, const char *name,
                                          const arras_options *options, arras_error *err);
 ARRAS_API void         arras_device_close(arras_device *device); /* NULL is fine, here and below */
@@ -47,7 +47,7 @@ ARRAS_API arras_status arras_block_write(arras_block *block, int64_t offset, con
 ARRAS_API arras_status arras_block_read(void *to, const arras_block *block, int64_t offset,
                                         int64_t bytes, arras_error *err);
 
-/* ---- Kernels -------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 typedef struct arras_kernel arras_kernel;
 
@@ -55,11 +55,11 @@ typedef struct arras_kernel arras_kernel;
  *
  *     void entry(void *const *args, int64_t first, int64_t last)
  *
- * does the work items first <= i < last.  args[k] is the address of argument k: of device memory, or
- * of a value, which is aligned to 16 bytes.  The function is called by several threads at once for
- * different items; how items are cut into calls depends on chance, so results must not.  <stdint.h>
- * and <math.h> may be included; besides the maths library nothing is linked.  A source that was built
- * before is not built again. */
+ * does the work items first <= i < last.  args[k] is the address of argument k: of device memory,
+ * or of a value, which is aligned to 16 bytes.  The function is called by several threads at once
+ * for different items; how items are cut into calls depends on chance, so results must not.
+ * <stdint.h> and <math.h> may be included; besides the maths library nothing is linked.  A source
+ * that was built before is not built again. */
 ARRAS_API arras_status arras_kernel_build(arras_kernel **out, arras_device *device,
                                           const char *source, size_t length, const char *entry,
                                           arras_error *err);
@@ -74,7 +74,7 @@ ARRAS_API arras_status arras_kernel_native(arras_kernel **out, arras_device *dev
                                            arras_error *err);
 ARRAS_API void         arras_kernel_free(arras_kernel *kernel);
 
-/* ---- Places and arguments ------------------------------------------------------------------- */
+/* ---- Places and arguments -------------------------------------------------------------------- */
 
 /* A place in device memory: in a block, or in what a memalloc node of the same graph gives. */
 typedef struct arras_place {
@@ -138,7 +138,7 @@ static inline arras_arg arras_arg_host(const void *memory)
     return arg;
 }
 
-/* ---- Graphs --------------------------------------------------------------------------------- */
+/* ---- Graphs ---------------------------------------------------------------------------------- */
 
 typedef struct arras_taskgraph arras_taskgraph;
 
@@ -150,8 +150,8 @@ ARRAS_API void         arras_taskgraph_free(arras_taskgraph *graph);
  * after: the n nodes that it waits for. */
 
 /* Memory that can be used by nodes after this one, and before the memfree node that ends it.  Its
- * bytes are not set to anything.  Without a memfree node they stay from launch to launch, and start as
- * zeros. */
+ * bytes are not set to anything.  Without a memfree node they stay from launch to launch, and start
+ * as zeros. */
 ARRAS_API arras_status arras_taskgraph_add_memalloc(int *out, arras_taskgraph *graph, int n,
                                                     const int *after, int64_t bytes,
                                                     arras_error *err);
@@ -194,7 +194,7 @@ ARRAS_API int          arras_taskgraph_nodes(const arras_taskgraph *graph); /* a
 ARRAS_API arras_status arras_taskgraph_print(char **out, size_t *length,
                                              const arras_taskgraph *graph, arras_error *err);
 
-/* ---- Executables ---------------------------------------------------------------------------- */
+/* ---- Executables ----------------------------------------------------------------------------- */
 
 typedef struct arras_exec arras_exec;
 
@@ -223,8 +223,8 @@ typedef struct arras_update {
     int       arg;  /* number of the kernel's argument, or one of the two above */
     arras_arg with; /* of the same kind as before; a value, of the same size */
 } arras_update;
-/* Replaces arguments between launches: all of them, or none and an error.  What instantiating refuses
- * is refused here too. */
+/* Replaces arguments between launches: all of them, or none and an error.  What instantiating
+ * refuses is refused here too. */
 ARRAS_API arras_status arras_exec_update(arras_exec *exec, int n, const arras_update *updates,
                                          arras_error *err);
 

@@ -73,11 +73,37 @@ void ar_recipe_free(void *recipe)
 
 /* ---- Generate --------------------------------------------------------------------------------- */
 
-static arras_status print_kernels(ar_text *kernels, ar_op_set *used, const ar_plan *plan,
-                                  arras_error *err)
+/* Sources longer than this are cut, so that compilers can run at the same time. */
+enum { UNIT_LENGTH = 32 * 1024, MOST_UNITS = 16 };
+
+/* One translation unit being written. */
+typedef struct {
+    ar_op_set used;
+    ar_text   kernels;
+} unit;
+
+static arras_status finish_unit(unit *u, ar_core_parts *parts, arras_error *err)
 {
-    arras_status status = ARRAS_OK;
-    int          next = 0; /* codes are numbered in the order of their first step */
+    ar_text *source = &parts->sources[parts->nsources];
+
+    if (u->kernels.length == 0)
+        return ARRAS_OK;
+    ar_c_ops_print(source, &u->used);
+    ar_c_kernel_head_print(source);
+    ar_text_put(source, u->kernels.data, u->kernels.length);
+    parts->nsources++;
+    if (u->kernels.failed || source->failed)
+        return ar_fail_memory(err, u->kernels.length);
+    ar_text_free(&u->kernels);
+    *u = (unit){ .kernels = { 0 } };
+    return ARRAS_OK;
+}
+
+static arras_status generate(unit *u, ar_core_parts *parts, arras_error *err)
+{
+    const ar_plan *plan = &parts->plan;
+    int            next = 0; /* codes are numbered in the order of their first step */
+    arras_status   status = ARRAS_OK;
 
     for (int s = 0; s < plan->nsteps && status == ARRAS_OK; s++) {
         char name[32];
@@ -85,29 +111,24 @@ static arras_status print_kernels(ar_text *kernels, ar_op_set *used, const ar_pl
         if (plan->steps[s].code != next)
             continue;
         snprintf(name, sizeof name, "ar_kernel_%d", next++);
-        status = ar_c_kernel_print(kernels, used, &plan->steps[s].form, name, err);
+        status = ar_c_kernel_print(&u->kernels, &u->used, &plan->steps[s].form, name, err);
+        if (status == ARRAS_OK && u->kernels.length > UNIT_LENGTH &&
+            parts->nsources + 1 < MOST_UNITS)
+            status = finish_unit(u, parts, err);
     }
-    return status;
+    return status == ARRAS_OK ? finish_unit(u, parts, err) : status;
 }
 
-static arras_status generate(ar_text *source, const ar_plan *plan, arras_error *err)
+static arras_status generate_all(ar_core_parts *parts, arras_error *err)
 {
-    ar_op_set   *used = ar_alloc(1, sizeof *used);
-    ar_text      kernels = { 0 };
+    unit        *u = ar_alloc(1, sizeof *u);
     arras_status status;
 
-    if (!used)
-        return ar_fail_memory(err, sizeof *used);
-    status = print_kernels(&kernels, used, plan, err);
-    if (status == ARRAS_OK) {
-        ar_c_ops_print(source, used);
-        ar_c_kernel_head_print(source);
-        ar_text_put(source, kernels.data ? kernels.data : "", kernels.length);
-        if (kernels.failed || source->failed)
-            status = ar_fail_memory(err, kernels.length);
-    }
-    ar_text_free(&kernels);
-    ar_free(used);
+    if (!u)
+        return ar_fail_memory(err, sizeof *u);
+    status = generate(u, parts, err);
+    ar_text_free(&u->kernels);
+    ar_free(u);
     return status;
 }
 
@@ -159,7 +180,7 @@ static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_pa
                                    const bool *dense, arras_error *err)
 {
     ar_plan_options options = { dense, r->options.no_fusion };
-    ar_text         source = { 0 };
+    ar_text         sources[MOST_UNITS] = { 0 };
     int            *index = NULL;
     int64_t         start = now_ns();
     arras_status    status = ar_plan_make(&parts->plan, parts->optimised, &options, err);
@@ -171,13 +192,12 @@ static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_pa
         return status;
     }
     start = now_ns();
-    status = generate(&source, &parts->plan, err);
+    parts->sources = sources;
+    status = generate_all(parts, err);
     parts->generate_ns = now_ns() - start;
     if (status == ARRAS_OK)
         status = index_data(parts, r->g, &index, err);
     if (status == ARRAS_OK) {
-        parts->source = source.data;
-        parts->length = source.length;
         status = ar_core_new(out, parts, err);
     } else {
         ar_plan_free(&parts->plan);
@@ -185,7 +205,8 @@ static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_pa
         release_notes(parts->notes);
     }
     ar_free(index);
-    ar_text_free(&source);
+    for (int i = 0; i < MOST_UNITS; i++)
+        ar_text_free(&sources[i]);
     return status;
 }
 

@@ -43,8 +43,9 @@ static void print_steps(ar_text *out, const ar_plan *plan)
     for (int s = 0; s < plan->nsteps; s++) {
         const ar_step *step = &plan->steps[s];
 
-        ar_text_printf(out, "  %d kernel %d%s%s makes", s, step->code, step->flat ? ", flat" : "",
-                       step->constant ? ", once" : "");
+        ar_text_printf(out, "  %d kernel %d%s%s%s makes", s, step->code,
+                       step->flat ? ", flat" : "", step->constant ? ", once" : "",
+                       step->gemm ? ", by OpenBLAS when large" : "");
         for (int k = 0; k < step->form.n; k++) {
             ar_text_add(out, k ? "; " : " ");
             print_array(out, plan, step->results[k]);
@@ -54,6 +55,11 @@ static void print_steps(ar_text *out, const ar_plan *plan)
             ar_text_add(out, k ? "; " : " ");
             print_array(out, plan, step->inputs[k]);
         }
+        if (step->inside >= 0)
+            ar_text_printf(out,
+                           "; when large, in the tiles of step %d with a halo of %" PRId64
+                           " and %" PRId64 " rows",
+                           step->inside, step->before, step->after);
         ar_text_add(out, "\n");
     }
 }

@@ -193,7 +193,7 @@ static arras_status print_form(ar_text *text, const arras_program *p, arras_prog
                        ar_program_warning(p) ? ": " : "",
                        ar_program_warning(p) ? ar_program_warning(p) : ", as was asked");
     switch (form) {
-    case ARRAS_PROGRAM_SOURCE: ar_text_add(text, ar_core_source(core)); return ARRAS_OK;
+    case ARRAS_PROGRAM_SOURCE: ar_core_source(text, core); return ARRAS_OK;
     case ARRAS_PROGRAM_EXPLAIN:
         sizes = last_sizes(p, core);
         ar_explain_print(text, core, sizes);

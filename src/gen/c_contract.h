@@ -21,14 +21,15 @@ typedef struct {
 typedef struct {
     const ar_kernel_form *form;
     arras_array           lambda;
-    arras_dtype           dtype; /* of sums, products and result: f32 or f64 */
+    arras_dtype           dtype;       /* of sums, products and result: f32 or f64 */
     int                   column, row; /* axes of the result */
-    uint32_t              batch;   /* axes that panels depend on, beside the column */
-    int64_t               packs;   /* panels for all of batch are packed first; 0: each in turn */
-    int64_t               columns, terms; /* how many, of all sums together */
-    int                   nsums;
-    arras_expr            sums[AR_CONTRACT_SUMS]; /* one directly within the other, outermost first */
-    int64_t               first[AR_CONTRACT_SUMS], length[AR_CONTRACT_SUMS]; /* of their variables */
+    uint32_t              batch;       /* axes that panels depend on, beside the column */
+    int64_t               packs; /* panels that are packed before all else; 0: each in its turn */
+    int64_t               columns;
+    int                   nsums; /* one directly within the other, outermost first */
+    arras_expr            sums[AR_CONTRACT_SUMS];
+    int64_t               first[AR_CONTRACT_SUMS], length[AR_CONTRACT_SUMS]; /* of variables */
+    int64_t               terms;   /* of all sums together */
     arras_expr            body;    /* of the innermost */
     ar_leaves             panels;  /* parts of the body that do not depend on the row */
     ar_leaves             scalars; /* parts that do not depend on the column */

@@ -78,8 +78,7 @@ arras_expr ar_scope_read(const ar_scope *s, arras_array x, const arras_expr *ind
     arras_expr       cell = became->number;
 
     if (!cell)
-        cell = became->cell ? ar_cell_at(became->cell, indices)
-                            : ar_expr_load(became->array, x->rank, indices, edges);
+        cell = ar_expr_load(became->array, x->rank, indices, edges);
     /* An untyped number that went through a parameter has a type there. */
     return x->type.weak ? cell : ar_expr_cast(cell, x->type.dtype);
 }
@@ -168,10 +167,7 @@ static arras_status put_lambda(ar_scope *s, ar_place *p)
     cell = functions[node->kind](s, node);
     if (cell->kind != AR_EXPR_POISON && cell->type.dtype != node->type.dtype)
         cell = ar_expr_cast(cell, node->type.dtype);
-    if (!s->pass->fused || !s->pass->fused[node->id] || cell->kind == AR_EXPR_POISON)
-        return put_array(s, p, ar_lambda(s->to, node->rank, shape, cell));
-    p->became.cell = cell;
-    return ARRAS_OK;
+    return put_array(s, p, ar_lambda(s->to, node->rank, shape, cell));
 }
 
 static arras_status place_make(ar_scope *s, ar_place *p)
@@ -318,13 +314,7 @@ static arras_status normalise_program(ar_scope *s)
 
 arras_status ar_normalise(arras_graph **out, const arras_graph *g, arras_error *err)
 {
-    return ar_pass_run(out, g, NULL, err);
-}
-
-arras_status ar_pass_run(arras_graph **out, const arras_graph *g, const bool *fused,
-                         arras_error *err)
-{
-    ar_pass      pass = { .from = g, .err = err, .fused = fused };
+    ar_pass      pass = { .from = g, .err = err };
     ar_scope     program = { .pass = &pass };
     arras_status status = ar_graph_check(g, err);
 

@@ -11,7 +11,6 @@
 typedef struct {
     arras_array array;
     arras_expr  number; /* CONST and SIZE: what users say where they would read it; no array then */
-    arras_expr  cell;   /* fused: what users compute where they would read it; no array then */
     bool        wanted; /* of the results of a call: somebody uses it */
 } ar_became;
 
@@ -25,7 +24,6 @@ typedef struct {
     const arras_graph *from;
     arras_graph       *to;
     int64_t            inlined; /* arrays of bodies written out so far */
-    const bool        *fused;   /* by id of the old graph: not stored; NULL: nothing is */
     /* What an old expression became, by its id; valid where stamp is the current one. */
     struct ar_copied {
         int64_t    stamp;
@@ -48,12 +46,6 @@ typedef struct {
     int64_t          count;
     ar_arena         arena; /* owns all but the pass */
 } ar_scope;
-
-/* Makes the new graph; `fused` as above. */
-arras_status ar_pass_run(arras_graph **out, const arras_graph *g, const bool *fused,
-                         arras_error *err);
-/* The cell of a fused array at these indices (fuse.c). */
-arras_expr ar_cell_at(arras_expr cell, const arras_expr *indices);
 
 /* Finds what `roots` need, and makes it.  Close the scope whatever the status. */
 arras_status ar_scope_open(ar_scope *s, int n, const arras_array *roots);

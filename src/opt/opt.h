@@ -19,21 +19,7 @@
  * Data is borrowed: the old graph must outlive the new one. */
 arras_status ar_normalise(arras_graph **out, const arras_graph *g, arras_error *err);
 
-/* Passes on normal forms.  Each makes a new graph, the caller's, which is a normal form of the same
- * bits; what may go wrong goes wrong in both.  `normal` must outlive it: data is borrowed. */
-
-/* Expressions that are cheaper (simplify.c). */
-arras_status ar_simplify(arras_graph **out, const arras_graph *normal, arras_error *err);
-
-/* Short reductions with known bounds become sums of their cells: windows become stencils (unroll.c). */
-arras_status ar_unroll(arras_graph **out, const arras_graph *normal, arras_error *err);
-
-/* A normal form in which fewer arrays are stored: one that only other lambdas read, always inside
- * it, without reductions and cheap enough for its number of readers, is computed where it is read.
- * A new graph, the caller's, of the same bits; `normal` must be a normal form and outlive it. */
-arras_status ar_fuse(arras_graph **out, const arras_graph *normal, arras_error *err);
-
-/* ---- All passes (optimise.c) ----------------------------------------------------------------- */
+/* ---- What is asked for and what was decided -------------------------------------------------- */
 
 typedef struct {
     bool no_fusion; /* every array is stored */
@@ -70,6 +56,26 @@ typedef struct {
 } ar_traffic;
 ar_traffic ar_decisions_traffic(const ar_decisions *decisions, const arras_graph *optimised,
                                 const int64_t *sizes);
+
+/* ---- Passes ---------------------------------------------------------------------------------- */
+
+/* Passes on normal forms.  Each makes a new graph, the caller's, which is a normal form of the same
+ * bits; what may go wrong goes wrong in both.  `normal` must outlive it: data is borrowed. */
+
+/* Expressions that are cheaper (simplify.c). */
+arras_status ar_simplify(arras_graph **out, const arras_graph *normal, arras_error *err);
+
+/* Short reductions with known bounds become sums of their cells: windows become stencils (unroll.c). */
+arras_status ar_unroll(arras_graph **out, const arras_graph *normal, arras_error *err);
+
+/* The arrays that are not worth storing are computed where they are read: those whose cells cost less
+ * than writing and reading them, and which are never read outside.  Outputs are stored (fuse*.c). */
+arras_status ar_fuse(arras_graph **out, const arras_graph *normal, arras_error *err);
+/* The same; options and decisions may be NULL. */
+arras_status ar_fuse_with(arras_graph **out, const arras_graph *normal,
+                          const ar_opt_options *options, ar_decisions *decisions, arras_error *err);
+
+/* ---- All passes (optimise.c) ----------------------------------------------------------------- */
 
 /* The program as it should be computed: a normal form, each LAMBDA of it an array to store.  The
  * caller's; it borrows the data of `recorded`, which must outlive it.  decisions: NULL if nobody asks. */

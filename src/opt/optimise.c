@@ -2,12 +2,17 @@
  */
 #include "opt/opt.h"
 
-/* Takes the place of *g, which is freed; a pass that fails leaves it. */
+/* Takes the place of *g.  Data that a graph borrows is the recorded one's. */
 static void replace(arras_graph **g, arras_graph *by)
 {
     ar_graph_free(*g);
     *g = by;
 }
+
+typedef arras_status pass_function(arras_graph **out, const arras_graph *normal, arras_error *err);
+
+/* In this order; every one simplifies what it makes. */
+static pass_function *const passes[] = { ar_unroll };
 
 arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
                          const ar_opt_options *options, ar_decisions *decisions, arras_error *err)
@@ -15,15 +20,15 @@ arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
     arras_graph *g = NULL, *better = NULL;
     arras_status status = ar_normalise(&g, recorded, err);
 
-    if (status == ARRAS_OK && !options->no_fusion) {
-        status = ar_fuse(&better, g, err);
+    for (size_t i = 0; i < AR_COUNT(passes) && status == ARRAS_OK; i++) {
+        status = passes[i](&better, g, err);
         if (status == ARRAS_OK)
             replace(&g, better);
     }
-    (void)decisions;
     if (status == ARRAS_OK)
-        *out = g;
-    else
-        ar_graph_free(g);
+        status = ar_fuse_with(&better, g, options, decisions, err);
+    if (status == ARRAS_OK)
+        *out = better;
+    ar_graph_free(g);
     return status;
 }

@@ -66,6 +66,7 @@ arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *
 {
     arras_expr      cell = lambda->ref;
     ar_lambda_facts facts = { .sized = false };
+    ar_gemm         gemm;
     walker          w = { &facts, lambda, ar_alloc((size_t)cell->id + 1, sizeof *w.met) };
 
     facts.same_cell = ar_arena_alloc(arena, (size_t)lambda->ninputs, sizeof *facts.same_cell);
@@ -74,6 +75,7 @@ arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *
         look(&w, cell);
         for (int axis = 0; axis < lambda->rank; axis++)
             facts.sized = facts.sized || ar_dim_symbolic(lambda->shape[axis]);
+        facts.product = ar_gemm_match(&gemm, lambda);
         *out = facts;
     }
     ar_free(w.met);

@@ -128,6 +128,15 @@ static bool is_dense(const planner *p, arras_array x)
     return true;
 }
 
+static const ar_gemm *find_gemm(planner *p, arras_array lambda, const bool *dense)
+{
+    ar_gemm gemm;
+
+    if (!ar_gemm_match(&gemm, lambda) || !dense[gemm.a.input] || !dense[gemm.b.input])
+        return NULL;
+    return ar_arena_copy(&p->plan->arena, &gemm, 1, sizeof gemm);
+}
+
 static arras_status finish_step(planner *p, ar_step *step, arras_array *inputs)
 {
     int  *numbers = take(p, (size_t)step->ninputs, sizeof *numbers);
@@ -154,6 +163,8 @@ static arras_status finish_step(planner *p, ar_step *step, arras_array *inputs)
     }
     step->inputs = numbers;
     step->same_cell = same;
+    if (step->form.n == 1)
+        step->gemm = find_gemm(p, step->form.lambdas[0], dense);
     step->form.dense = dense;
     step->flat = ar_kernel_is_flat(&step->form);
     return ARRAS_OK;
@@ -188,6 +199,7 @@ static arras_status add_step(planner *p, const ar_groups *groups, int number)
     step->rank = lambdas[0]->rank;
     step->results = results;
     step->constant = p->members[places[0]].constant;
+    step->inside = -1;
     p->plan->nsteps++;
     return finish_step(p, step, inputs);
 }
@@ -275,11 +287,13 @@ static arras_status make_steps(planner *p)
 {
     ar_groups    groups;
     arras_status status = ar_groups_make(&groups, p->nmembers, p->members, p->member_of,
-                                         p->options->no_groups, &p->plan->arena, p->err);
+                                         p->options->no_fusion, &p->plan->arena, p->err);
 
     for (int i = 0; status == ARRAS_OK && i < groups.count; i++)
         status = add_step(p, &groups, i);
-    return status == ARRAS_OK ? number_codes(p) : status;
+    if (status == ARRAS_OK)
+        status = number_codes(p);
+    return status == ARRAS_OK && !p->options->no_fusion ? ar_plan_nest(p->plan, p->err) : status;
 }
 
 static arras_status make_plan(planner *p)

@@ -4,6 +4,8 @@
 #define AR_PLAN_H
 
 #include "gen/gen.h"
+#include "plan/gemm.h"
+#include "plan/gemm.h"
 
 /* ---- Arrays and steps (plan.c) --------------------------------------------------------------- */
 
@@ -34,6 +36,11 @@ typedef struct {
     bool           flat;      /* see ar_kernel_is_flat */
     bool           constant;  /* runs once, before the first launch */
     bool           may_fault; /* a read may be outside, or a minimum over nothing */
+    const ar_gemm *gemm;      /* not NULL: a product of matrices, in C order both */
+    /* A step that alone reads the one result of this step, and of it only rows near its own: it may
+     * run within that one's tiles, whose rows lo .. hi need lo - before .. hi + after of it. */
+    int     inside; /* -1: none */
+    int64_t before, after;
 } ar_step;
 
 /* Output `output` is the array `array` too, which lies elsewhere. */
@@ -52,7 +59,7 @@ typedef struct {
 
 typedef struct {
     const bool *dense;    /* of each input of the graph: bound in C order; NULL: all are */
-    bool        no_groups; /* one array, one step */
+    bool        no_fusion; /* one array, one step, one after the other */
 } ar_plan_options;
 
 /* Of a fused normal form, to which it adds lambdas and which must outlive it. */
@@ -67,6 +74,7 @@ typedef struct {
     bool    may_fault;
     bool    reduces;
     bool    sized;      /* depends on the value of a size */
+    bool    product;    /* of two matrices: ar_gemm_match */
     int64_t operations; /* in the text, each shared part once */
     bool   *same_cell;  /* of each input */
 } ar_lambda_facts;
@@ -75,6 +83,9 @@ arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *
                             arras_error *err);
 /* Picoseconds that a cell of all lambdas of a step takes, roughly, given every size. */
 double ar_step_cost(const ar_step *step, const int64_t *sizes);
+
+/* Finds which steps may run inside which (nest.c). */
+arras_status ar_plan_nest(ar_plan *plan, arras_error *err);
 
 /* ---- Tiles (tile.c) -------------------------------------------------------------------------- */
 
@@ -95,6 +106,8 @@ typedef struct {
 /* shape: of the results, as numbers. */
 void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape,
                     const int64_t *sizes, const ar_tile_options *options);
+/* For a product that a library computes: see AR_GEMM_ROWS. */
+void ar_tiling_rows(ar_tiling *out, const ar_gemm *gemm, const int64_t *shape);
 void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number);
 
 /* ---- Memory (memory.c) ----------------------------------------------------------------------- */

@@ -115,6 +115,18 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape,
     count_tiles(out);
 }
 
+void ar_tiling_rows(ar_tiling *out, const ar_gemm *gemm, const int64_t *shape)
+{
+    *out = (ar_tiling){ .rank = gemm->rank };
+    for (int axis = 0; axis < gemm->rank; axis++) {
+        out->shape[axis] = shape[axis];
+        out->tile[axis] = axis == gemm->column ? shape[axis]
+                          : axis == gemm->row  ? AR_GEMM_ROWS
+                                               : 1;
+    }
+    count_tiles(out);
+}
+
 void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number)
 {
     for (int axis = tiling->rank - 1; axis >= 0; axis--) {

@@ -30,11 +30,52 @@ static arras_status find_kernels(ar_core *core, arras_error *err)
 
     for (int code = 0; code < core->plan.ncodes; code++) {
         snprintf(name, sizeof name, "ar_kernel_%d", code);
-        *(void **)&core->kernels[code] = ar_module_symbol(core->module, name);
+        for (int m = 0; m < core->nmodules && !core->kernels[code]; m++)
+            *(void **)&core->kernels[code] = ar_module_symbol(core->modules[m], name);
         if (!core->kernels[code])
             return ar_fail(err, ARRAS_EBUILD, "the module that was built has no function %s", name);
     }
     return ARRAS_OK;
+}
+
+/* One translation unit of several. */
+typedef struct {
+    const ar_build_options *options;
+    const ar_text          *source;
+    ar_module              *module;
+    arras_status            status;
+    arras_error             error;
+    pthread_t               thread;
+    bool                    started;
+} unit;
+
+static void *build_unit(void *context)
+{
+    unit *u = context;
+
+    u->status =
+        ar_build_open(&u->module, u->options, u->source->data, u->source->length, &u->error);
+    return NULL;
+}
+
+/* The first by the caller, each other one by a thread of its own; compilers run at the same time. */
+static arras_status build_units(ar_core *core, unit *units, int n, arras_error *err)
+{
+    arras_status status = ARRAS_OK;
+
+    for (int i = 1; i < n; i++)
+        units[i].started = pthread_create(&units[i].thread, NULL, build_unit, &units[i]) == 0;
+    for (int i = 0; i < n; i++)
+        if (!units[i].started)
+            build_unit(&units[i]);
+    for (int i = 0; i < n; i++) {
+        if (units[i].started)
+            pthread_join(units[i].thread, NULL);
+        core->modules[i] = units[i].module;
+        if (status == ARRAS_OK && units[i].status != ARRAS_OK)
+            status = ar_fail(err, units[i].status, "%s", units[i].error.text);
+    }
+    return status;
 }
 
 static arras_status build(ar_core *core, const ar_core_parts *parts, arras_error *err)
@@ -43,17 +84,21 @@ static arras_status build(ar_core *core, const ar_core_parts *parts, arras_error
                                  .cache = parts->cache,
                                  .no_cache = parts->no_cache,
                                  .libraries = ar_c_libraries() };
-    ar_build_stats   before, after;
+    unit            *units = ar_alloc((size_t)parts->nsources, sizeof *units);
     int64_t          start = now_ns();
+    ar_build_stats   before, after;
     arras_status     status;
 
-    if (core->plan.ncodes == 0)
-        return ARRAS_OK;
+    if (!units)
+        return ar_fail_memory(err, (size_t)parts->nsources * sizeof *units);
+    for (int i = 0; i < parts->nsources; i++)
+        units[i] = (unit){ .options = &options, .source = &parts->sources[i] };
     ar_build_stats_read(&before);
-    status = ar_build_open(&core->module, &options, parts->source, parts->length, err);
+    status = build_units(core, units, parts->nsources, err);
     ar_build_stats_read(&after);
     core->build_ns = now_ns() - start;
     core->from_disk = after.disk_hits > before.disk_hits;
+    ar_free(units);
     return status == ARRAS_OK ? find_kernels(core, err) : status;
 }
 
@@ -85,12 +130,22 @@ static arras_status make_room(ar_core *core, const ar_core_parts *parts, arras_e
         ar_arena_alloc(&core->arena, (size_t)core->plan.ncodes, sizeof *core->kernels);
     core->sole_reader = ar_arena_alloc(&core->arena, arrays, sizeof *core->sole_reader);
     core->copied = ar_arena_alloc(&core->arena, arrays, sizeof *core->copied);
-    core->source = keep_text(&core->arena, parts->source, parts->length);
+    core->modules = ar_arena_alloc(&core->arena, (size_t)parts->nsources, sizeof *core->modules);
+    core->sources = ar_arena_alloc(&core->arena, (size_t)parts->nsources, sizeof *core->sources);
     core->data_index =
         ar_arena_copy(&core->arena, parts->data_index, (size_t)parts->ndata, sizeof(int));
-    if (core->kernels && core->sole_reader && core->copied && core->source && core->data_index)
-        return ARRAS_OK;
-    return ar_fail_memory(err, arrays * sizeof *core->sole_reader + parts->length);
+    if (!core->kernels || !core->sole_reader || !core->copied || !core->modules ||
+        !core->sources || !core->data_index)
+        return ar_fail_memory(err, arrays * sizeof *core->sole_reader);
+    for (int i = 0; i < parts->nsources; i++) {
+        const ar_text *source = &parts->sources[i];
+
+        core->sources[i] = keep_text(&core->arena, source->data, source->length);
+        if (!core->sources[i])
+            return ar_fail_memory(err, source->length);
+    }
+    core->nmodules = parts->nsources;
+    return ARRAS_OK;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -138,7 +193,8 @@ void ar_core_drop(ar_core *core)
 {
     if (!core || atomic_fetch_sub(&core->kept, 1) > 1)
         return;
-    ar_module_close(core->module);
+    for (int i = 0; i < core->nmodules; i++)
+        ar_module_close(core->modules[i]);
     ar_plan_free(&core->plan);
     ar_graph_free(core->optimised);
     core->release_notes(core->notes);
@@ -146,7 +202,11 @@ void ar_core_drop(ar_core *core)
     ar_free(core);
 }
 
-const char *ar_core_source(const ar_core *core) { return core->source; }
+void ar_core_source(ar_text *out, const ar_core *core)
+{
+    for (int i = 0; i < core->nmodules; i++)
+        ar_text_add(out, core->sources[i]);
+}
 
 const ar_plan *ar_core_plan(const ar_core *core) { return &core->plan; }
 

@@ -1,8 +1,8 @@
-/* device.h -- what a device is: a table of functions that allocate, copy, compile and launch, and the
- * objects around it that graphs of tasks are made of.
+/* device.h -- what a device is: a table of functions that allocate, copy, compile and launch, and
+ * the objects around it that graphs of tasks are made of.
  *
- * Devices, blocks and kernels are counted: each `keep` is undone by one `drop`, and what was made on
- * a device keeps it open.  Internal to run/; sees base/ and the pool. */
+ * Devices, blocks and kernels are counted: each `keep` is undone by one `drop`, and what was made
+ * on a device keeps it open.  Internal to run/; sees base/ and the pool. */
 #ifndef AR_RUN_DEVICE_H
 #define AR_RUN_DEVICE_H
 
@@ -11,7 +11,7 @@
 #include <arras/taskgraph.h>
 #include <stdatomic.h>
 
-/* ---- What a device has to know how to do ------------------------------------------------------ */
+/* ---- What a device has to know how to do ----------------------------------------------------- */
 
 /* An argument as the device sees it. */
 typedef struct {
@@ -32,7 +32,7 @@ typedef struct ar_device_type {
     const char *name;
     bool        shares_memory; /* slots are addresses of this process: native kernels can run */
     bool        divides;       /* launch() takes parts of the items of a call, at once */
-    int64_t     copy_part;     /* bytes of a copy that are worth a call of their own; 0: never cut */
+    int64_t     copy_part;     /* bytes of a copy that are worth a call of their own; 0: all */
 
     arras_status (*open)(void **state, const arras_options *options, arras_error *err);
     void (*close)(void *state);
@@ -63,7 +63,7 @@ enum { AR_DEVICE_ALIGN = 64 };
 
 extern const ar_device_type ar_cpu_type; /* dev_cpu.c */
 
-/* ---- Devices (device.c) ----------------------------------------------------------------------- */
+/* ---- Devices (device.c) ---------------------------------------------------------------------- */
 
 struct arras_device {
     const ar_device_type *type;

@@ -112,8 +112,14 @@ static arras_status check_lifetime(const ar_device_order *order, const ar_device
     return ARRAS_OK;
 }
 
+/* Whether argument i is to be looked at: one that was safe and has not changed still is. */
+static bool is_new(const arras_arg *args, const arras_arg *old, int i)
+{
+    return !old || !ar_device_arg_same(&args[i], &old[i]);
+}
+
 static arras_status check_lifetimes(const ar_device_order *order, const ar_device_nodes *all,
-                                    const arras_arg *args, arras_error *err)
+                                    const arras_arg *args, const arras_arg *old, arras_error *err)
 {
     arras_status status = ARRAS_OK;
 
@@ -122,12 +128,9 @@ static arras_status check_lifetimes(const ar_device_order *order, const ar_devic
 
         if (node->kind == AR_NODE_MEMFREE)
             status = check_lifetime(order, all, n, node->partner, err);
-        for (int i = 0; i < node->nargs && !status; i++) {
-            int memory = args[node->first_arg + i].place.node;
-
-            if (!args[node->first_arg + i].place.block && memory >= 0)
-                status = check_lifetime(order, all, n, memory, err);
-        }
+        for (int i = node->first_arg; i < node->first_arg + node->nargs && !status; i++)
+            if (!args[i].place.block && args[i].place.node >= 0 && is_new(args, old, i))
+                status = check_lifetime(order, all, n, args[i].place.node, err);
     }
     return status;
 }
@@ -169,31 +172,42 @@ static int by_place(const void *a, const void *b)
     return x->node - y->node;
 }
 
-static size_t collect(ar_device_access *accesses, const ar_device_nodes *all, const arras_arg *args)
+/* Those that are new come first; *fresh is their number. */
+static size_t collect(ar_device_access *accesses, size_t *fresh, const ar_device_nodes *all,
+                      const arras_arg *args, const arras_arg *old)
 {
     size_t count = 0;
 
+    *fresh = 0;
     for (int n = 0; n < all->nnodes; n++)
         for (int i = 0; i < all->nodes[n].nargs; i++) {
-            const arras_arg *arg = &args[all->nodes[n].first_arg + i];
+            int              at = all->nodes[n].first_arg + i;
+            ar_device_access access = access_of(&args[at], n, i);
 
-            if (is_access(arg))
-                accesses[count++] = access_of(arg, n, i);
+            if (!is_access(&args[at]))
+                continue;
+            accesses[count++] = access;
+            if (!is_new(args, old, at))
+                continue;
+            accesses[count - 1] = accesses[*fresh];
+            accesses[(*fresh)++] = access;
         }
     return count;
 }
 
-/* x lies before y, or starts at the same byte. */
 static bool overlap(const ar_device_access *x, const ar_device_access *y)
 {
-    return x->space == y->space && x->block == y->block && y->lo < x->hi;
+    return x->space == y->space && x->block == y->block && x->lo < y->hi && y->lo < x->hi;
 }
 
-static bool clash(const ar_device_order *order, const ar_device_access *x,
-                  const ar_device_access *y)
+/* A kernel may read what it writes; how is its own business.  A copy may not. */
+static bool clash(const ar_device_order *order, const ar_device_nodes *all,
+                  const ar_device_access *x, const ar_device_access *y)
 {
-    return (x->writes || y->writes) && x->node != y->node &&
-           !ar_device_path(order, x->node, y->node) && !ar_device_path(order, y->node, x->node);
+    if (x->node == y->node)
+        return x->writes != y->writes && all->nodes[x->node].kind == AR_NODE_COPY;
+    return (x->writes || y->writes) && !ar_device_path(order, x->node, y->node) &&
+           !ar_device_path(order, y->node, x->node);
 }
 
 static const char *space_name(const ar_device_access *x)
@@ -205,70 +219,74 @@ static const char *space_name(const ar_device_access *x)
     }
 }
 
-static arras_status fail_clash(const ar_device_nodes *all, const ar_device_access *x,
-                               const ar_device_access *y, arras_error *err)
+static arras_status fail_clash(const ar_device_nodes *all, const ar_device_access *first,
+                               const ar_device_access *second, arras_error *err)
 {
-    const ar_device_access *first = x->node < y->node ? x : y, *second = first == x ? y : x;
-    char                    a[AR_NODE_LABEL], b[AR_NODE_LABEL];
+    char a[AR_NODE_LABEL], b[AR_NODE_LABEL];
 
+    if (first->node == second->node)
+        return ar_fail(err, ARRAS_EINVAL, "%s copies %" PRId64 " bytes over a part of themselves",
+                       ar_device_node_name(a, all, first->node), all->nodes[first->node].bytes);
     return ar_fail(err, ARRAS_EINVAL,
                    "%s and %s touch %s with no order between them, and node %d writes: add an edge",
                    ar_device_node_name(a, all, first->node),
-                   ar_device_node_name(b, all, second->node), space_name(x),
+                   ar_device_node_name(b, all, second->node), space_name(first),
                    first->writes ? first->node : second->node);
 }
 
-/* A copy from and to the same bytes. */
-static arras_status check_self(const ar_device_nodes *all, const ar_device_access *x,
-                               const ar_device_access *y, arras_error *err)
-{
-    char name[AR_NODE_LABEL];
+/* The pair that clashes and has the lowest nodes: a message must not depend on addresses, by which
+ * accesses are sorted. */
+typedef struct {
+    const ar_device_order  *order;
+    const ar_device_nodes  *all;
+    const ar_device_access *first, *second; /* NULL: none yet */
+} hazard;
 
-    if (x->node != y->node || all->nodes[x->node].kind != AR_NODE_COPY)
-        return ARRAS_OK;
-    return ar_fail(err, ARRAS_EINVAL, "%s copies %" PRId64 " bytes over a part of themselves",
-                   ar_device_node_name(name, all, x->node), all->nodes[x->node].bytes);
+static void look_at(hazard *h, const ar_device_access *x, const ar_device_access *y)
+{
+    const ar_device_access *first = x->node < y->node ? x : y, *second = first == x ? y : x;
+
+    if (!overlap(x, y) || !clash(h->order, h->all, x, y))
+        return;
+    if (h->first && (h->first->node < first->node ||
+                     (h->first->node == first->node && h->second->node <= second->node)))
+        return;
+    h->first = first;
+    h->second = second;
 }
 
-/* The message must not depend on addresses: of all pairs that clash, the one of lowest nodes. */
-static bool is_lower(const ar_device_access *const *pair, const ar_device_access *x,
-                     const ar_device_access *y)
+/* After sorting, what overlaps an access follows it, up to the first that starts behind its end. */
+static void look_at_all(hazard *h, ar_device_access *accesses, size_t count)
 {
-    int low = x->node < y->node ? x->node : y->node, high = x->node + y->node - low;
-    int old_low, old_high;
-
-    if (!pair[0])
-        return true;
-    old_low = pair[0]->node < pair[1]->node ? pair[0]->node : pair[1]->node;
-    old_high = pair[0]->node + pair[1]->node - old_low;
-    return low != old_low ? low < old_low : high < old_high;
-}
-
-static arras_status check_hazards(ar_device_order *order, const ar_device_nodes *all,
-                                  const arras_arg *args, arras_error *err)
-{
-    ar_device_access       *accesses = order->accesses;
-    size_t                  count = collect(accesses, all, args);
-    const ar_device_access *worst[2] = { NULL, NULL };
-    arras_status            status = ARRAS_OK;
-
     qsort(accesses, count, sizeof *accesses, by_place);
-    for (size_t i = 0; i < count && !status; i++)
-        for (size_t j = i + 1; j < count && !status && overlap(&accesses[i], &accesses[j]); j++) {
-            status = check_self(all, &accesses[i], &accesses[j], err);
-            if (clash(order, &accesses[i], &accesses[j]) &&
-                is_lower(worst, &accesses[i], &accesses[j])) {
-                worst[0] = &accesses[i];
-                worst[1] = &accesses[j];
-            }
-        }
-    return worst[0] && !status ? fail_clash(all, worst[0], worst[1], err) : status;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count && overlap(&accesses[i], &accesses[j]); j++)
+            look_at(h, &accesses[i], &accesses[j]);
 }
+
+static void look_at_new(hazard *h, const ar_device_access *accesses, size_t fresh, size_t count)
+{
+    for (size_t i = 0; i < fresh; i++)
+        for (size_t j = i + 1; j < count; j++)
+            look_at(h, &accesses[i], &accesses[j]);
+}
+
+/* How many new accesses are compared with all others before it is worth while to sort. */
+enum { FEW = 16 };
 
 arras_status ar_device_check(ar_device_order *order, const ar_device_nodes *all,
-                             const arras_arg *args, arras_error *err)
+                             const arras_arg *args, const arras_arg *old, arras_error *err)
 {
-    arras_status status = check_lifetimes(order, all, args, err);
+    hazard       h = { .order = order, .all = all };
+    arras_status status = check_lifetimes(order, all, args, old, err);
+    size_t       fresh, count;
 
-    return status ? status : check_hazards(order, all, args, err);
+    if (status)
+        return status;
+    count = collect(order->accesses, &fresh, all, args, old);
+    if (fresh <= FEW)
+        look_at_new(&h, order->accesses, fresh, count);
+    else
+        look_at_all(&h, order->accesses, count);
+    return h.first ? fail_clash(all, h.first, h.second, err) : ARRAS_OK;
 }

@@ -1,8 +1,6 @@
 /* device_exec.c -- executable graphs: instantiated once, launched often. */
 #include "run/device_graph.h"
 
-#include <string.h>
-
 enum { IDLE, BUSY, STARTED };
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
@@ -136,7 +134,7 @@ static bool copy_values(ar_device_nodes *all)
     return true;
 }
 
-/* What is kept is counted last, so that an executable that has nodes has kept what is in them. */
+/* After it, an executable that has nodes has kept what is in them, which is what freeing undoes. */
 static arras_status copy_graph(arras_exec *exec, const ar_device_nodes *from, arras_error *err)
 {
     ar_device_nodes *all = &exec->all;
@@ -147,12 +145,14 @@ static arras_status copy_graph(arras_exec *exec, const ar_device_nodes *from, ar
         all->nnodes = all->nargs = 0;
         return ar_fail_memory(err, (size_t)from->nnodes * sizeof *all->nodes);
     }
-    memcpy(all->nodes, from->nodes, (size_t)from->nnodes * sizeof *all->nodes);
-    memcpy(all->args, from->args, (size_t)from->nargs * sizeof *all->args);
-    for (int i = 0; i < all->nnodes; i++)
+    for (int i = 0; i < all->nnodes; i++) {
+        all->nodes[i] = from->nodes[i];
         ar_kernel_keep(all->nodes[i].kernel);
-    for (int i = 0; i < all->nargs; i++)
+    }
+    for (int i = 0; i < all->nargs; i++) {
+        all->args[i] = from->args[i];
         ar_block_keep(all->args[i].place.block);
+    }
     return copy_values(all) ? ARRAS_OK : ar_fail_memory(err, ARRAS_MAX_ARG_VALUE);
 }
 
@@ -167,7 +167,7 @@ static arras_status build(arras_exec *exec, const arras_taskgraph *graph, arras_
     if (!status)
         status = ar_device_order_make(&exec->order, &exec->all, exec->tasks, err);
     if (!status)
-        status = ar_device_check(&exec->order, &exec->all, exec->all.args, err);
+        status = ar_device_check(&exec->order, &exec->all, exec->all.args, NULL, err);
     if (!status)
         status = plan_memory(exec, err);
     if (!status)

@@ -179,6 +179,12 @@ arras_status ar_device_arg_check(arras_arg *arg, const ar_device_nodes *all,
     return check_memory(arg, &p, err);
 }
 
+bool ar_device_arg_same(const arras_arg *a, const arras_arg *b)
+{
+    return a->place.block == b->place.block && a->place.node == b->place.node &&
+           a->place.offset == b->place.offset && a->bytes == b->bytes && a->host == b->host;
+}
+
 /* ---- Edges ---------------------------------------------------------------------------------- */
 
 static bool is_node(const arras_taskgraph *graph, int node)

@@ -7,7 +7,7 @@
 
 #include "run/device.h"
 
-/* ---- Nodes ---------------------------------------------------------------------------------- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 typedef enum {
     AR_NODE_MEMALLOC,
@@ -61,12 +61,14 @@ arras_status ar_device_graph_order(arras_taskgraph *graph, int before, int after
 /* Whether an argument may stand at place `i` of a node; completes it. */
 arras_status ar_device_arg_check(arras_arg *arg, const ar_device_nodes *all,
                                  const ar_device_node *node, int i, arras_error *err);
+/* Both mean the same memory, or the same place of a value. */
+bool ar_device_arg_same(const arras_arg *a, const arras_arg *b);
 /* "node 3 (copy in)", for messages. */
 enum { AR_NODE_LABEL = 96 };
 const char *ar_device_node_name(char *label, const ar_device_nodes *all, int node);
 
 
-/* ---- Checks (device_check.c) ------------------------------------------------------------------ */
+/* ---- Checks (device_check.c) ----------------------------------------------------------------- */
 
 /* Some bytes that a node touches. */
 typedef struct {
@@ -90,12 +92,12 @@ arras_status ar_device_order_make(ar_device_order *out, const ar_device_nodes *a
                                   const ar_taskgraph *tasks, arras_error *err);
 void         ar_device_order_free(ar_device_order *order);
 bool         ar_device_path(const ar_device_order *order, int from, int to);
-/* Memory is used while it is there, and nothing that is written is touched at the same time.  args: in
- * place of those in `all`. */
+/* Memory is used while it is there, and nothing that is written is touched at the same time.
+ * args: in place of those in `all`; old: arguments that were found safe, or NULL. */
 arras_status ar_device_check(ar_device_order *order, const ar_device_nodes *all,
-                             const arras_arg *args, arras_error *err);
+                             const arras_arg *args, const arras_arg *old, arras_error *err);
 
-/* ---- Memory (arena_plan.c) -------------------------------------------------------------------- */
+/* ---- Memory (arena_plan.c) ------------------------------------------------------------------- */
 
 /* Two pieces are never alive at the same time. */
 typedef bool ar_apart(const void *context, int a, int b);
@@ -103,7 +105,7 @@ typedef bool ar_apart(const void *context, int a, int b);
 arras_status ar_arena_plan(int64_t *offsets, int64_t *total, int n, const int64_t *bytes,
                            ar_apart *apart, const void *context, arras_error *err);
 
-/* ---- Executables ------------------------------------------------------------------------------ */
+/* ---- Executables ----------------------------------------------------------------------------- */
 
 typedef struct {
     arras_exec *exec;
@@ -111,8 +113,8 @@ typedef struct {
     ar_device_call     call;
 } ar_exec_task;
 
-/* The graph as tasks that are not instantiated.  contexts: of each task; NULL: for a picture.  Names
- * are in `arena`. */
+/* The graph as tasks that are not instantiated.  contexts: of each task; NULL: for a picture.
+ * Names are in `arena`. */
 arras_status ar_device_tasks(ar_taskgraph **out, const arras_taskgraph *graph,
                              ar_exec_task *contexts, ar_arena *arena, arras_error *err);
 arras_status ar_device_graph_draw(ar_text *out, const arras_taskgraph *graph, arras_error *err);

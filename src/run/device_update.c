@@ -61,12 +61,6 @@ static arras_status prepare(arras_exec *exec, const arras_update *update, int nu
     return status;
 }
 
-static bool same_place(const arras_arg *a, const arras_arg *b)
-{
-    return a->place.block == b->place.block && a->place.node == b->place.node &&
-           a->place.offset == b->place.offset && a->bytes == b->bytes && a->host == b->host;
-}
-
 static bool replace_value(arras_arg *arg, const void *value)
 {
     if (memcmp(arg->host, value, (size_t)arg->bytes) == 0)
@@ -77,7 +71,7 @@ static bool replace_value(arras_arg *arg, const void *value)
 
 static bool replace_place(arras_arg *arg, const arras_arg *with)
 {
-    if (same_place(arg, with))
+    if (ar_device_arg_same(arg, with))
         return false;
     ar_block_keep(with->place.block);
     ar_block_drop(arg->place.block);
@@ -98,14 +92,6 @@ static void commit(arras_exec *exec, const arras_update *update)
     atomic_fetch_add(&exec->updates, 1);
 }
 
-static bool moves_nothing(const arras_exec *exec)
-{
-    for (int i = 0; i < exec->all.nargs; i++)
-        if (!same_place(&exec->all.args[i], &exec->spare[i]))
-            return false;
-    return true;
-}
-
 static arras_status update_all(arras_exec *exec, int n, const arras_update *updates,
                                arras_error *err)
 {
@@ -114,8 +100,8 @@ static arras_status update_all(arras_exec *exec, int n, const arras_update *upda
     memcpy(exec->spare, exec->all.args, (size_t)exec->all.nargs * sizeof *exec->spare);
     for (int i = 0; i < n && !status; i++)
         status = prepare(exec, &updates[i], i, err);
-    if (!status && !moves_nothing(exec))
-        status = ar_device_check(&exec->order, &exec->all, exec->spare, err);
+    if (!status)
+        status = ar_device_check(&exec->order, &exec->all, exec->spare, exec->all.args, err);
     for (int i = 0; i < n && !status; i++)
         commit(exec, &updates[i]);
     return status;

@@ -1,4 +1,5 @@
 /* instance.c -- a core with every size known: shapes, memory and tasks. */
+#include "run/blas.h"
 #include "run/buffers.h"
 #include "run/program.h"
 
@@ -123,6 +124,17 @@ static bool should_stream(const arras_run *run, const ar_step *step)
     return bytes > cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20) / 2;
 }
 
+static bool goes_to_library(const arras_run *run, const ar_step *step, const ar_kernel_args *args)
+{
+    const ar_gemm *gemm = step->gemm;
+    int64_t        terms;
+
+    return ar_dim_value(&terms, run->core->optimised, gemm->terms, run->sizes, NULL) == ARRAS_OK &&
+           run->arrays[step->results[0]].count > 0 &&
+           ar_gemm_is_large(args->shapes[0][gemm->row], args->shapes[0][gemm->column], terms) &&
+           ar_blas_available() && ar_blas_gemm_takes(gemm, args);
+}
+
 static void open_step(arras_run *run, int number, char **data, const int64_t **lists)
 {
     const ar_step  *step = &run->core->plan.steps[number];
@@ -133,6 +145,7 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
     if (options.bytes == 0)
         options.bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10) / 2;
     *s = (ar_step_run){ .step = step,
+                        .home = number,
                         .kernel = run->core->kernels[step->code],
                         .data = data,
                         .strides = lists,
@@ -146,7 +159,11 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
     }
     s->args = (ar_kernel_args){ s->data, s->strides, s->shapes, run->sizes,
                                 should_stream(run, step) };
-    ar_tiling_make(&s->tiling, step, run->arrays[step->results[0]].shape, run->sizes, &options);
+    s->library = step->gemm && goes_to_library(run, step, &s->args);
+    if (s->library)
+        ar_tiling_rows(&s->tiling, step->gemm, s->shapes[0]);
+    else
+        ar_tiling_make(&s->tiling, step, s->shapes[0], run->sizes, &options);
 }
 
 static arras_status open_steps(arras_run *run, arras_error *err)
@@ -180,7 +197,9 @@ static arras_status run_tiles(void *context, int64_t first, int64_t last, int th
     (void)thread;
     for (int64_t tile = first; tile < last; tile++) {
         ar_tiling_box(lo, hi, &s->tiling, tile);
-        if (s->kernel(&s->args, lo, hi))
+        if (s->library)
+            ar_blas_gemm(s->step->gemm, &s->args, lo, hi);
+        else if (s->kernel(&s->args, lo, hi))
             return ar_fail(err, ARRAS_EINDEX, "an index is outside its array");
     }
     return ARRAS_OK;
@@ -226,9 +245,12 @@ static arras_status add_tasks(arras_run *run, arras_error *err)
 
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++) {
         ar_step_run *step = &run->steps[s];
-        ar_task      task = { run_tiles, step, step->step->constant ? 0 : step->tiling.count,
-                              step_name(run, s) };
+        ar_task      task = { run_tiles, step, step->tiling.count, step_name(run, s) };
 
+        if (step->nest)
+            task = (ar_task){ ar_nest_run, step->nest, step->nest->tiles, task.name };
+        else if (step->step->constant || step->home != s)
+            task.parts = 0;
         status = ar_taskgraph_add(&number, run->tasks, task, err);
     }
     if (status == ARRAS_OK)
@@ -268,6 +290,8 @@ static arras_status open_instance(arras_run *run, const int64_t *sizes, arras_er
     if (status == ARRAS_OK)
         status = open_steps(run, err);
     if (status == ARRAS_OK)
+        status = ar_instance_nest(run, err);
+    if (status == ARRAS_OK)
         status = add_tasks(run, err);
     if (status == ARRAS_OK)
         status = ar_instance_place(run, err);
@@ -302,6 +326,7 @@ void ar_instance_free(arras_run *run)
     if (!run)
         return;
     ar_taskgraph_free(run->tasks);
+    ar_instance_nest_free(run);
     ar_trace_free(run->trace);
     ar_buffer_give(run->block);
     for (int i = 0; run->detours && i < ar_graph_output_count(run->core->optimised); i++)

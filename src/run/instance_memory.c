@@ -9,13 +9,18 @@ typedef struct {
     int       *array_of; /* by block */
     ar_block  *blocks;
     int        n;
-    int       *step_of;  /* by operand */
-    int       *last_edge; /* by task: the last task it was ordered before, + 1 */
-    bool      *followed; /* by task: some task comes after it */
+    int         *step_of;   /* by operand */
+    int         *last_edge; /* by task: the last task it was ordered before, + 1 */
+    bool        *followed;  /* by task: some task comes after it */
+    int         *tenants;   /* blocks that were the last to use some of their bytes */
+    int          ntenants;
     arras_error *err;
 } placer;
 
 static const ar_plan *plan_of(const placer *p) { return &p->run->core->plan; }
+
+/* The step as part of whose task a step runs. */
+static int home(const placer *p, int s) { return p->run->steps[s].home; }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
@@ -26,7 +31,7 @@ static void add_blocks(placer *p)
         const ar_tensor     *tensor = &p->run->arrays[a];
 
         p->block_of[a] = -1;
-        if (array->at != AR_AT_TEMPORARY)
+        if (array->at != AR_AT_TEMPORARY || home(p, array->step) != array->step)
             continue;
         p->blocks[p->n] = (ar_block){ .bytes = tensor->count * (int64_t)ar_dtype_size(tensor->dtype),
                                       .first = array->step,
@@ -43,8 +48,11 @@ static void find_last_uses(placer *p)
         const ar_step *step = &plan_of(p)->steps[s];
 
         for (int k = 0; k < step->ninputs; k++)
-            if (p->block_of[step->inputs[k]] >= 0)
-                p->blocks[p->block_of[step->inputs[k]]].last = s;
+            if (p->block_of[step->inputs[k]] >= 0) {
+                int *last = &p->blocks[p->block_of[step->inputs[k]]].last;
+
+                *last = home(p, s) > *last ? home(p, s) : *last;
+            }
     }
 }
 
@@ -56,6 +64,8 @@ static void find_heirs(placer *p)
         const ar_step *step = &plan_of(p)->steps[s];
         int            heir = p->block_of[step->results[0]];
 
+        if (p->run->steps[s].nest) /* steps inside read other cells */
+            continue;
         for (int k = 0; heir >= 0 && step->form.n == 1 && k < step->ninputs; k++) {
             int from = p->block_of[step->inputs[k]];
 
@@ -88,7 +98,7 @@ static arras_status order_by_reads(placer *p, int s)
         int writer = plan_of(p)->arrays[step->inputs[k]].step;
 
         if (writer >= 0 && !plan_of(p)->steps[writer].constant)
-            status = order(p, writer, s);
+            status = order(p, home(p, writer), home(p, s));
     }
     return status;
 }
@@ -106,7 +116,31 @@ static arras_status order_after_block(placer *p, int earlier, int s)
 
     for (int i = p->run->first_place[array];
          i < p->run->first_place[array + 1] && status == ARRAS_OK; i++)
-        status = order(p, p->step_of[p->run->places[i]], s);
+        status = order(p, home(p, p->step_of[p->run->places[i]]), s);
+    return status;
+}
+
+static bool covers(const ar_block *a, const ar_block *b)
+{
+    return a->offset <= b->offset && a->offset + a->bytes >= b->offset + b->bytes;
+}
+
+/* A block moves in: who comes later need not wait for those whose place it took all of. */
+static arras_status move_in(placer *p, int block, int s)
+{
+    arras_status status = ARRAS_OK;
+    int          left = 0;
+
+    for (int i = 0; i < p->ntenants; i++) {
+        int b = p->tenants[i];
+
+        if (status == ARRAS_OK && overlap(&p->blocks[b], &p->blocks[block]))
+            status = order_after_block(p, b, s);
+        if (!covers(&p->blocks[block], &p->blocks[b]))
+            p->tenants[left++] = b;
+    }
+    p->tenants[left++] = block;
+    p->ntenants = left;
     return status;
 }
 
@@ -115,14 +149,9 @@ static arras_status order_by_memory(placer *p, int s)
     const ar_step *step = &plan_of(p)->steps[s];
     arras_status   status = ARRAS_OK;
 
-    for (int k = 0; k < step->form.n; k++) {
-        int block = p->block_of[step->results[k]];
-
-        for (int b = 0; block >= 0 && b < p->n && status == ARRAS_OK; b++)
-            if (b != block && p->blocks[b].last <= s && p->blocks[b].first < s &&
-                overlap(&p->blocks[b], &p->blocks[block]))
-                status = order_after_block(p, b, s);
-    }
+    for (int k = 0; k < step->form.n && status == ARRAS_OK; k++)
+        if (p->block_of[step->results[k]] >= 0)
+            status = move_in(p, p->block_of[step->results[k]], s);
     return status;
 }
 
@@ -138,7 +167,7 @@ static arras_status order_all(placer *p)
             status = order_by_memory(p, s);
     }
     for (int s = 0; s < plan_of(p)->nsteps && status == ARRAS_OK; s++)
-        if (!p->followed[s] && !plan_of(p)->steps[s].constant)
+        if (!p->followed[s] && !plan_of(p)->steps[s].constant && home(p, s) == s)
             status = order(p, s, p->run->finish);
     return status;
 }
@@ -156,7 +185,9 @@ static bool make_room(placer *p, ar_arena *arena)
     p->step_of = ar_arena_alloc(arena, (size_t)p->run->noperands, sizeof *p->step_of);
     p->last_edge = ar_arena_alloc(arena, tasks, sizeof *p->last_edge);
     p->followed = ar_arena_alloc(arena, tasks, sizeof *p->followed);
-    if (!p->block_of || !p->array_of || !p->blocks || !p->step_of || !p->last_edge || !p->followed)
+    p->tenants = ar_arena_alloc(arena, arrays, sizeof *p->tenants);
+    if (!p->block_of || !p->array_of || !p->blocks || !p->step_of || !p->last_edge ||
+        !p->followed || !p->tenants)
         return false;
     for (int s = 0; s < plan_of(p)->nsteps; s++)
         for (int k = 0; k < plan_of(p)->steps[s].form.n + plan_of(p)->steps[s].ninputs; k++)

@@ -40,7 +40,6 @@ arras_status ar_run_sorted(ar_sorted *out, const arras_run *run, arras_error *er
 
 /* ---- Memory that is bound (launch_memory.c) --------------------------------------------------- */
 
-bool ar_tensor_is_dense(const ar_tensor *tensor); /* axes of one cell do not count */
 bool ar_tensor_is_aligned(const ar_tensor *tensor);
 
 /* Gives steps the memory of what is bound.  Inputs that are not aligned are copied first; outputs

@@ -7,20 +7,6 @@
 
 /* ---- Layouts ---------------------------------------------------------------------------------- */
 
-bool ar_tensor_is_dense(const ar_tensor *tensor)
-{
-    int64_t stride = (int64_t)ar_dtype_size(tensor->dtype);
-
-    for (int axis = tensor->rank - 1; axis >= 0 && tensor->count > 0; axis--) {
-        if (tensor->shape[axis] == 1)
-            continue;
-        if (tensor->strides[axis] != stride)
-            return false;
-        stride *= tensor->shape[axis];
-    }
-    return true;
-}
-
 bool ar_tensor_is_aligned(const ar_tensor *tensor)
 {
     int64_t align = (int64_t)ar_dtype_size(ar_dtype_real(tensor->dtype));

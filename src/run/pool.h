@@ -104,12 +104,12 @@ void           ar_taskgraph_edge(int *before, int *after, const ar_taskgraph *gr
 int ar_taskgraph_level(const ar_taskgraph *graph, int task);
 
 /* The graph for Graphviz: a box for each task, a row for each level once it is instantiated, the
- * same colour for tasks of the same class.  classes: of each task, below 0 for none; NULL: none have
- * one.  After AR_DOT_TASKS tasks the picture is cut and says so. */
+ * same colour for tasks of the same class.  classes: of each task, below 0 for none; NULL: all have
+ * none.  After AR_DOT_TASKS tasks the picture is cut and says so. */
 enum { AR_DOT_TASKS = 2000 };
 void ar_taskgraph_dot(ar_text *out, const ar_taskgraph *graph, const int *classes);
-/* A trace of this graph as JSON for Perfetto or chrome://tracing.  categories: of each task, NULL for
- * none; may be NULL. */
+/* A trace of this graph as JSON for Perfetto or chrome://tracing.  categories: of each task, NULL
+ * for none; may be NULL. */
 void ar_trace_print(ar_text *out, const ar_taskgraph *graph, const ar_trace *trace,
                     const char *const *categories);
 

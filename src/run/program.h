@@ -19,9 +19,10 @@ struct ar_core {
     atomic_int   kept;
     ar_plan      plan;
     arras_graph *optimised;
-    ar_module   *module;
+    int          nmodules;
+    ar_module  **modules;
     ar_kernel  **kernels; /* by code */
-    char        *source;
+    char       **sources; /* of each module */
     void        *notes;
     void (*release_notes)(void *notes);
     bool         may_fault; /* some step may */
@@ -43,7 +44,30 @@ typedef struct {
     char          **data; /* args.data */
     const int64_t **strides, **shapes;
     ar_tiling       tiling;
+    bool            library; /* computes it: step->gemm */
+    int             home; /* the step in whose tiles it runs: mostly its own number */
+    struct ar_nest *nest; /* of a step in whose tiles others run; else NULL */
 } ar_step_run;
+
+/* A step with those that run in its tiles (nest_run.c).  Tiles are rows: ranges of axis 0. */
+typedef struct {
+    ar_step_run *step;
+    int          consumer; /* which member reads its result; -1: this is the outermost step */
+    int64_t      before, after;
+    int64_t      length;   /* of axis 0 */
+    int64_t      row_cells, row_bytes; /* of the result */
+    int64_t      offset;   /* of its rows in scratch memory */
+    int         *links;    /* for each operand: the member whose result it is; -1: none */
+} ar_nest_member;
+
+typedef struct ar_nest {
+    int             n;
+    ar_nest_member *members; /* in the order in which they run; the outermost step is the last */
+    int64_t         rows;    /* of a tile */
+    int64_t         tiles;
+    int64_t         scratch_bytes; /* for each thread */
+    char           *scratch;
+} ar_nest;
 
 /* A binding as it was given, copied, so that the next launch can see what changed. */
 typedef struct {
@@ -106,6 +130,12 @@ arras_status ar_instance_new(arras_run **out, arras_program *p, ar_core *core, v
 void         ar_instance_free(arras_run *run); /* NULL is fine */
 /* Sets the memory of an array in all steps that use it; true when it was another before. */
 bool ar_instance_set(arras_run *run, int array, char *data, const int64_t *strides);
+
+/* Decides which steps run in the tiles of others, now that sizes are known. */
+arras_status ar_instance_nest(arras_run *run, arras_error *err);
+void         ar_instance_nest_free(arras_run *run);
+/* A task function: tiles of an ar_nest. */
+arras_status ar_nest_run(void *context, int64_t first, int64_t last, int thread, arras_error *err);
 
 /* Runs one step to the end, by the calling thread alone; for constants. */
 arras_status ar_step_run_all(ar_step_run *step, arras_error *err);

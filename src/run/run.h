@@ -29,8 +29,8 @@ typedef struct ar_core ar_core;
 typedef struct {
     ar_plan      plan;      /* taken over, with the graph it is of */
     arras_graph *optimised; /* that graph */
-    const char  *source;    /* of the kernels: functions ar_kernel_0, ar_kernel_1, ... by code */
-    size_t       length;
+    int          nsources;  /* translation units, built at the same time */
+    ar_text     *sources;   /* of the kernels: functions ar_kernel_0, ar_kernel_1, ... by code */
     void        *notes;   /* why the plan is as it is, for who made it; taken over */
     void (*release_notes)(void *notes);
     int          ndata; /* of the plan */
@@ -45,7 +45,7 @@ typedef struct {
 arras_status ar_core_new(ar_core **out, ar_core_parts *parts, arras_error *err);
 ar_core     *ar_core_keep(ar_core *core);
 void         ar_core_drop(ar_core *core); /* NULL is fine */
-const char  *ar_core_source(const ar_core *core);
+void         ar_core_source(ar_text *out, const ar_core *core);
 const ar_plan *ar_core_plan(const ar_core *core);
 const void    *ar_core_notes(const ar_core *core);
 const int     *ar_core_data(int *n, const ar_core *core);

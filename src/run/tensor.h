@@ -36,6 +36,7 @@ bool ar_strides_take(int64_t *strides, int rank, const int64_t *shape, const int
 /* Gives a tensor whose shape is set its cells: zeroed, C order.  `node` is for the message. */
 arras_status ar_tensor_alloc(ar_tensor *tensor, arras_array node, arras_error *err);
 void         ar_tensor_free(ar_tensor *tensor);
+bool         ar_tensor_is_dense(const ar_tensor *tensor); /* axes of one cell do not count */
 void         ar_view_open(ar_view *view, const ar_tensor *tensor);
 /* Casts the cells of `from`, in row-major order, into those of `to`, in row-major order: the counts
  * must agree, the shapes need not. */

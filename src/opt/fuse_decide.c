@@ -1,0 +1,177 @@
+/* fuse_decide.c -- which arrays are stored: those that cost less to write and read than to compute
+ * wherever they are read.  Arrays are taken by ascending id, so that what an array reads is decided
+ * before it is, and what reads it after. */
+#include "opt/fuse.h"
+
+/* A kernel of its own has its price, whatever it computes. */
+enum { PS_KERNEL = 2000000 };
+
+/* ---- Lists of arrays ------------------------------------------------------------------------- */
+
+static bool list_has(const ar_id_list *list, int64_t id)
+{
+    int low = 0, high = list->count;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (list->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->count && list->ids[low] == id;
+}
+
+static int count_new(const ar_id_list *list, const ar_id_list *others)
+{
+    int n = 0;
+
+    for (int i = 0; i < others->count; i++)
+        n += !list_has(list, others->ids[i]);
+    return n;
+}
+
+/* list without `id`, with `others`. */
+static bool list_replace(ar_fusion *f, ar_id_list *list, int64_t id, const ar_id_list *others)
+{
+    int      room = list->count + others->count, n = 0, i = 0, j = 0;
+    int64_t *ids = ar_arena_alloc(&f->arena, (size_t)room, sizeof *ids);
+
+    if (!ids)
+        return false;
+    while (i < list->count || j < others->count) {
+        bool    first = j == others->count ||
+                     (i < list->count && list->ids[i] <= others->ids[j]);
+        int64_t next = first ? list->ids[i++] : others->ids[j++];
+
+        if (next != id && (n == 0 || ids[n - 1] != next))
+            ids[n++] = next;
+    }
+    *list = (ar_id_list){ n, ids };
+    return true;
+}
+
+/* ---- Cost ------------------------------------------------------------------------------------ */
+
+/* To read the arrays of one list that are not in the other, for each cell of `item`. */
+static double reading_ps(const ar_fusion *f, const ar_item *item, const ar_id_list *besides)
+{
+    double ps = 0;
+
+    for (int i = 0; i < item->reads.count; i++) {
+        const ar_item *x = &f->items[item->reads.ids[i]];
+
+        if (!besides || !list_has(besides, item->reads.ids[i]))
+            ps += x->move_ps * x->cells / item->cells;
+    }
+    return ps;
+}
+
+static double stored_ps(const ar_fusion *f, const ar_item *item)
+{
+    return item->cell_ps + reading_ps(f, item, NULL) + item->move_ps * (1 + item->readers) +
+           PS_KERNEL / item->cells;
+}
+
+static double inlined_ps(const ar_fusion *f, const ar_item *item)
+{
+    double ps = 0;
+
+    for (const ar_use *use = item->uses; use; use = use->next)
+        ps += use->evaluations * item->cell_ps +
+              reading_ps(f, item, &f->items[use->reader].reads);
+    return ps;
+}
+
+/* ---- Whether --------------------------------------------------------------------------------- */
+
+/* Sums of products have kernels of their own, which take what follows in the same cell as long as it
+ * is simple, and one sum. */
+static bool spoils_contraction(const ar_fusion *f, const ar_item *item)
+{
+    const ar_item *reader = &f->items[item->uses->reader];
+
+    return item->contracts && (item->long_sum || item->readers > 1 || !item->uses->own_cell ||
+                               !reader->only_vector || reader->reduces);
+}
+
+static bool fits(const ar_fusion *f, const ar_item *item, const ar_use *use, const char **why)
+{
+    const ar_item *reader = &f->items[use->reader];
+
+    *why = "a kernel would be too long";
+    if (reader->operations + item->operations * use->sites > AR_FUSE_OPERATIONS ||
+        ((arras_expr)reader->node->ref)->depth + item->depth > AR_FUSE_DEPTH)
+        return false;
+    *why = "a kernel would read too many arrays";
+    return reader->reads.count - 1 + count_new(&reader->reads, &item->reads) <= AR_FUSE_ARRAYS;
+}
+
+/* NULL: nothing is in the way. */
+static const char *obstacle(const ar_fusion *f, const ar_item *item)
+{
+    bool        covered = false;
+    const char *why = NULL;
+
+    if (item->operations > AR_FUSE_OPERATIONS || item->depth > AR_FUSE_DEPTH)
+        return "a kernel would be too long";
+    for (const ar_use *use = item->uses; use; use = use->next) {
+        covered = covered || use->covers;
+        if (!use->inside)
+            return "it may be read outside";
+        if (item->reduces && use->varies)
+            return "it reduces, and is read in a loop";
+        if (!fits(f, item, use, &why))
+            return why;
+    }
+    if (item->may_fail && !covered)
+        return "a read of its own may be outside, and not every cell of it is read";
+    return spoils_contraction(f, item) ? "a sum of products has a kernel of its own" : NULL;
+}
+
+static bool decide(const ar_fusion *f, ar_item *item, bool no_fusion)
+{
+    if (item->output || no_fusion)
+        item->reason = item->output ? "asked for" : "nothing is fused";
+    else if (!(item->reason = obstacle(f, item)))
+        item->fused = inlined_ps(f, item) <= stored_ps(f, item);
+    if (item->reason)
+        return false;
+    item->reason = !item->fused ? "costs more to compute wherever it is read"
+                   : item->readers == 1 && item->uses->own_cell
+                       ? "read once, in the same cell"
+                       : "costs less to compute where it is read";
+    return item->fused;
+}
+
+/* ---- What its readers become ----------------------------------------------------------------- */
+
+static bool take_in(ar_fusion *f, const ar_item *item, const ar_use *use)
+{
+    ar_item *reader = &f->items[use->reader];
+    int      depth = ((arras_expr)reader->node->ref)->depth + item->depth;
+
+    reader->operations += item->operations * use->sites;
+    reader->cell_ps += item->cell_ps * use->evaluations * item->cells / reader->cells;
+    reader->depth = depth > reader->depth ? depth : reader->depth;
+    reader->reduces = reader->reduces || item->reduces;
+    reader->contracts = reader->contracts || item->contracts;
+    reader->only_vector = reader->only_vector && item->only_vector;
+    reader->may_fail = reader->may_fail || item->may_fail;
+    return list_replace(f, &reader->reads, item->node->id, &item->reads);
+}
+
+arras_status ar_fuse_decide(ar_fusion *f, bool no_fusion)
+{
+    for (int64_t i = 0; i < f->nnodes; i++) {
+        ar_item *item = &f->items[f->nodes[i]->id];
+
+        if (item->node->kind != AR_LAMBDA || !decide(f, item, no_fusion))
+            continue;
+        for (const ar_use *use = item->uses; use; use = use->next)
+            if (!take_in(f, item, use))
+                return ar_fail_memory(f->err, (size_t)item->reads.count * sizeof(int64_t));
+    }
+    return ARRAS_OK;
+}
