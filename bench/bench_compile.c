@@ -1,8 +1,8 @@
 /* bench_compile.c -- how long arras_compile takes.  Arguments: the cache's directory, a recording,
  * its length n, and how many programs.  Each is compiled twice in this process, so that the second
  * finds it in memory; run again with the same directory, the first finds it on disk.
- * Prints a line for each: microseconds, from disk or not, microseconds of the second, from memory or
- * not. */
+ * Prints a line for each: microseconds, from disk or not, microseconds of the second, from memory
+ * or not. */
 #include "recordings.h"
 
 #include <stdio.h>

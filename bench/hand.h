@@ -75,6 +75,16 @@ static inline void store_f32(float *p, f32v v) { memcpy(p, &v, sizeof v); }
 static inline f64v all_f64(double x) { return (f64v){ x, x, x, x }; }
 static inline f32v all_f32(float x) { return (f32v){ x, x, x, x, x, x, x, x }; }
 
+/* Cells one to the left, and to the right; what comes from outside is 0. */
+static inline f32v shifted_right(f32v v)
+{
+    return __builtin_shufflevector(v, all_f32(0), 8, 0, 1, 2, 3, 4, 5, 6);
+}
+static inline f32v shifted_left(f32v v)
+{
+    return __builtin_shufflevector(v, all_f32(0), 1, 2, 3, 4, 5, 6, 7, 8);
+}
+
 static inline bool is_aligned(const void *p) { return (uintptr_t)p % VECTOR == 0; }
 
 /* stream_*: past the caches, to aligned memory; stream_end before other threads may read it. */

@@ -1,7 +1,8 @@
 /* hand_conv.c -- by hand: convolutions with ReLU, of 8 kernels at once and with max-pooling. */
 #include "hand.h"
 
-/* ---- y[i,j,f] = max(0, sum of x[i+r,j+s] kernel[r,s,f] over r, s < 2), f < 8 ------------------ */
+/* ---- y[i,j,f] = max(0, sum of x[i+r,j+s] kernel[r,s,f] over r, s < 2), f < 8 ------------------
+ */
 
 /* The 8 results of a cell are one vector. */
 static void conv8_row(float *y, const float *x, const float *below, const f32v kernel[4],
@@ -26,7 +27,8 @@ void hand_conv8(float *y, const float *x, const float *kernel, int64_t rows, int
         conv8_row(y + i * (cols - 1) * F32S, x + i * cols, x + (i + 1) * cols, kernels, cols - 1);
 }
 
-/* ---- 3x3, ReLU, then the largest of every 2x2 ------------------------------------------------- */
+/* ---- 3x3, ReLU, then the largest of every 2x2 -------------------------------------------------
+ */
 
 static inline f32v conv3(const float *x, int64_t cols, const f32v kernel[9])
 {
@@ -40,14 +42,8 @@ static inline f32v conv3(const float *x, int64_t cols, const f32v kernel[9])
 /* The largest of neighbours: of (x0 x1), (x2 x3), ... of 16 cells. */
 static inline f32v max_pairs(f32v x, f32v y)
 {
-#ifdef __clang__
     f32v even = __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14);
     f32v odd = __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15);
-#else
-    typedef int32_t i32v __attribute__((vector_size(VECTOR)));
-    f32v            even = __builtin_shuffle(x, y, (i32v){ 0, 2, 4, 6, 8, 10, 12, 14 });
-    f32v            odd = __builtin_shuffle(x, y, (i32v){ 1, 3, 5, 7, 9, 11, 13, 15 });
-#endif
 
     return max_f32(even, odd);
 }
@@ -55,8 +51,7 @@ static inline f32v max_pairs(f32v x, f32v y)
 static inline f32v pooled8(const float *x, int64_t cols, const f32v kernel[9])
 {
     f32v left = max_f32(conv3(x, cols, kernel), conv3(x + cols, cols, kernel));
-    f32v right =
-        max_f32(conv3(x + F32S, cols, kernel), conv3(x + cols + F32S, cols, kernel));
+    f32v right = max_f32(conv3(x + F32S, cols, kernel), conv3(x + cols + F32S, cols, kernel));
 
     return max_f32(max_pairs(left, right), all_f32(0));
 }

@@ -5,7 +5,8 @@
 
 enum { CHUNK = 1 << 15 }; /* cells that a thread takes at once */
 
-/* ---- 2a + 3b - c ------------------------------------------------------------------------------ */
+/* ---- 2a + 3b - c ------------------------------------------------------------------------------
+ */
 
 static void cheap(double *y, const double *a, const double *b, const double *c, int64_t n)
 {
@@ -25,12 +26,13 @@ void hand_cheap_chain(double *y, const double *a, const double *b, const double 
         cheap(y + i, a + i, b + i, c + i, min64(CHUNK, n - i));
 }
 
-/* ---- a sin(b) + exp(-c) d --------------------------------------------------------------------- */
+/* ---- a sin(b) + exp(-c) d ---------------------------------------------------------------------
+ */
 
 #ifdef __AVX2__
 /* Of libmvec, four cells at once; the names are those of the x86-64 vector ABI. */
-f64v _ZGVdN4v_sin(f64v x);
-f64v _ZGVdN4v_exp(f64v x);
+f64v               _ZGVdN4v_sin(f64v x);
+f64v               _ZGVdN4v_exp(f64v x);
 static inline f64v sin_f64(f64v x) { return _ZGVdN4v_sin(x); }
 static inline f64v exp_f64(f64v x) { return _ZGVdN4v_exp(x); }
 #else
@@ -59,7 +61,8 @@ void hand_dear_chain(double *y, const double *a, const double *b, const double *
         dear(y + i, a + i, b + i, c + i, d + i, min64(CHUNK, n - i));
 }
 
-/* ---- (3x + 7) ^ (x >> 2) ---------------------------------------------------------------------- */
+/* ---- (3x + 7) ^ (x >> 2) ----------------------------------------------------------------------
+ */
 
 static void int_map(int64_t *y, const int64_t *x, int64_t n)
 {
@@ -82,7 +85,8 @@ void hand_int_map(int64_t *y, const int64_t *x, int64_t n)
         int_map(y + i, x + i, min64(CHUNK, n - i));
 }
 
-/* ---- 50 operations on a small array ----------------------------------------------------------- */
+/* ---- 50 operations on a small array -----------------------------------------------------------
+ */
 
 /* Too little work to share: one thread.  The compiler keeps several vectors under way. */
 static void chain50(double *restrict y, const double *restrict x, int64_t n)
@@ -104,7 +108,8 @@ void hand_chain50(double *y, const double *x, int64_t n, int64_t times)
     }
 }
 
-/* ---- y[i] = x[index[i]] ----------------------------------------------------------------------- */
+/* ---- y[i] = x[index[i]] -----------------------------------------------------------------------
+ */
 
 enum { AHEAD = 48 }; /* cells: far enough for memory to answer in time */
 

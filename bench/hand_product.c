@@ -11,7 +11,8 @@ void hand_matmul(double *c, const double *a, const double *b, int64_t n)
                 c, size);
 }
 
-/* ---- y[x,e,i] = sum of d[x,i,j] u[e,j] over j: derivatives of e elements of 20 nodes ---------- */
+/* ---- y[x,e,i] = sum of d[x,i,j] u[e,j] over j: derivatives of e elements of 20 nodes ----------
+ */
 
 enum { AXES = 3, NODES = 20, VECTORS = NODES / F64S, PAIR = 2, CHUNK = 64 };
 

@@ -5,7 +5,8 @@
 #include <omp.h>
 #include <stdlib.h>
 
-/* ---- Along rows: a row stays in the first cache, so its deviations are a second, free pass ---- */
+/* ---- Along rows: a row stays in the first cache, so its deviations are a second, free pass ----
+ */
 
 enum { SUMS = 4 }; /* vectors under way at once */
 
@@ -63,7 +64,8 @@ void hand_stats_axis1(float *mean, float *std, const float *x, int64_t rows, int
     }
 }
 
-/* ---- Along columns: groups of 8 rows in registers, merged by the rule of Chan et al. ---------- */
+/* ---- Along columns: groups of 8 rows in registers, merged by the rule of Chan et al. ----------
+ */
 
 /* Of the rows seen so far, for each column: the sum, and the sum of squared deviations. */
 typedef struct {
@@ -180,7 +182,8 @@ void hand_stats_axis0(float *mean, float *std, const float *x, int64_t rows, int
     free(parts[0].squares);
 }
 
-/* ---- The place of the first smallest cell, or of the first nan -------------------------------- */
+/* ---- The place of the first smallest cell, or of the first nan --------------------------------
+ */
 
 enum { CHUNK = 1 << 14 }; /* cells: small enough to be found again in the second cache */
 
@@ -209,15 +212,9 @@ static double smallest(const double *x, int64_t n)
     return result;
 }
 
-static bool is_better(double x, double than)
-{
-    return x < than || (isnan(x) && !isnan(than));
-}
+static bool is_better(double x, double than) { return x < than || (isnan(x) && !isnan(than)); }
 
-static bool is_same(double x, double y)
-{
-    return x == y || (isnan(x) && isnan(y));
-}
+static bool is_same(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
 
 static int64_t place_of(const double *x, double value)
 {

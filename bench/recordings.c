@@ -12,7 +12,8 @@ static arras_array input(arras_graph *g, const char *name, arras_dtype dtype, in
     return arras_placeholder(g, name, dtype, rank, shape);
 }
 
-/* ---- Elementwise: size = { n } ---------------------------------------------------------------- */
+/* ---- Elementwise: size = { n } ----------------------------------------------------------------
+ */
 
 static void cheap_chain(arras_graph *g, const int64_t *size)
 {
@@ -59,11 +60,12 @@ static void gather(arras_graph *g, const int64_t *size)
     arras_output(g, "y", arras_index(x, 1, &at));
 }
 
-/* ---- Stencils: size = { rows, cols } or { planes, rows, cols }; cells outside are 0 ----------- */
+/* ---- Stencils: size = { rows, cols } or { planes, rows, cols }; cells outside are 0 -----------
+ */
 
-static const arras_edge zero_edges[] = {
-    { ARRAS_EDGE_CONSTANT, NULL }, { ARRAS_EDGE_CONSTANT, NULL }, { ARRAS_EDGE_CONSTANT, NULL }
-};
+static const arras_edge zero_edges[] = { { ARRAS_EDGE_CONSTANT, NULL },
+                                         { ARRAS_EDGE_CONSTANT, NULL },
+                                         { ARRAS_EDGE_CONSTANT, NULL } };
 
 static arras_array cross(arras_array x)
 {
@@ -85,15 +87,16 @@ static void stencil5_twice(arras_graph *g, const int64_t *size)
 
 static void stencil7(arras_graph *g, const int64_t *size)
 {
-    static const int64_t offsets[] = { 0, 0, 0,  -1, 0, 0, 1,  0, 0, 0, -1,
-                                       0, 0, 1,  0,  0, 0, -1, 0, 0, 1 };
+    static const int64_t offsets[] = { 0, 0, 0, -1, 0, 0, 1,  0, 0, 0, -1,
+                                       0, 0, 1, 0,  0, 0, -1, 0, 0, 1 };
     static const double  weights[] = { 0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
     arras_array          x = input(g, "x", ARRAS_F32, 3, size);
 
     arras_output(g, "y", arras_stencil(x, COUNT(weights), offsets, weights, zero_edges));
 }
 
-/* ---- Convolutions: size = { rows, cols } ------------------------------------------------------ */
+/* ---- Convolutions: size = { rows, cols } ------------------------------------------------------
+ */
 
 static arras_expr apply2(int op, arras_expr x, arras_expr y)
 {
@@ -164,7 +167,8 @@ static void conv_pool(arras_graph *g, const int64_t *size)
     arras_output(g, "y", arras_lambda(g, 2, shape, cell));
 }
 
-/* ---- Reductions and products ------------------------------------------------------------------ */
+/* ---- Reductions and products ------------------------------------------------------------------
+ */
 
 static void stats(arras_graph *g, const int64_t *size, int axis)
 {
@@ -200,7 +204,8 @@ static void einsum(arras_graph *g, const int64_t *size)
     arras_output(g, "y", arras_einsum("xij,ej->xei", 2, operands));
 }
 
-/* ---- Many small operations -------------------------------------------------------------------- */
+/* ---- Many small operations --------------------------------------------------------------------
+ */
 
 enum { NAME = 32 };
 
@@ -242,8 +247,7 @@ static void layers(arras_graph *g, const int64_t *size)
 /* size = { n }: one operation of `layers`. */
 static void one_operation(arras_graph *g, const int64_t *size)
 {
-    numbered_output(g, 0,
-                    arras_subtract(numbered_input(g, 0, size), numbered_input(g, 1, size)));
+    numbered_output(g, 0, arras_subtract(numbered_input(g, 0, size), numbered_input(g, 1, size)));
 }
 
 /* size = { n, seed }: 10 operations; another seed below 1024 gives another program. */
@@ -263,7 +267,8 @@ static void doubled(arras_graph *g, const int64_t *size)
         numbered_output(g, k, arras_multiply(numbered_input(g, k, size), arras_int(g, 2)));
 }
 
-/* ---- By name ---------------------------------------------------------------------------------- */
+/* ---- By name ----------------------------------------------------------------------------------
+ */
 
 static const struct {
     const char *name;

@@ -14,12 +14,14 @@ add_custom_command(
     VERBATIM)
 add_custom_target(ops_header DEPENDS ${ops_header})
 
-# Generated kernels begin with the text of scalar_kit.h, so the library carries it as bytes.
-set(kit ${PROJECT_SOURCE_DIR}/src/ir/scalar_kit.h)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kit})
-file(READ ${kit} bytes HEX)
-string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/scalar_kit_bytes.inc CONTENT "${bytes}\n")
+# Generated kernels begin with the texts of these files, so the library carries them as bytes.
+foreach(kit src/ir/scalar_kit.h src/gen/fold_kit.h src/gen/kernel_kit.h)
+    get_filename_component(name ${kit} NAME_WE)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kit})
+    file(READ ${kit} bytes HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${name}_bytes.inc CONTENT "${bytes}\n")
+endforeach()
 
 file(GLOB sources CONFIGURE_DEPENDS src/*/*.c)
 add_library(arras_objects OBJECT ${sources})

@@ -1,4 +1,5 @@
-/* demo.c -- a sea with eddies: record a small array program, look at it, run it, see the picture.
+/* demo.c -- a sea with eddies: record a small array program, look at it, compile it, launch it, see
+ * the picture.
  *
  * h is the height of the sea surface.  Water flows around highs and lows (geostrophic balance), so
  * the speed of the current is the length of the gradient of h. */
@@ -118,14 +119,33 @@ static double number(const arras_results *r, const char *name)
     return *(const double *)arras_results_find(r, name)->buffer.data;
 }
 
+/* Why the program is computed as it is. */
+static void explain(const arras_program *p)
+{
+    arras_error err;
+    char       *text = NULL;
+
+    if (arras_program_warning(p)) {
+        printf("\n(%s)\n", arras_program_warning(p));
+        return;
+    }
+    stop_on(arras_program_print(&text, NULL, p, ARRAS_PROGRAM_EXPLAIN, &err), &err);
+    printf("\n== As it was compiled\n\n%s", text);
+    arras_text_free(text);
+}
+
 static void run(const arras_graph *g)
 {
     const int64_t       shape[] = { ROWS, COLS };
     const arras_binding input = { "h", { height, ARRAS_F64, 2, shape, NULL } };
+    arras_program      *program = NULL;
     arras_results      *results = NULL;
     arras_error         err;
 
-    stop_on(arras_evaluate(&results, g, 1, &input, &err), &err);
+    stop_on(arras_compile(&program, g, NULL, &err), &err);
+    explain(program);
+    stop_on(arras_launch(&results, program, 1, &input, &err), &err);
+    arras_program_free(program);
     printf("\n== Speed of the current: mean %.4f, fastest %.4f\n\n", number(results, "mean"),
            number(results, "fastest"));
     show_field(arras_results_find(results, "speed")->buffer.data, number(results, "fastest"));

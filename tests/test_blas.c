@@ -130,8 +130,8 @@ static bool run_product(product *p)
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
-/* The bound of docs/semantics.md: (terms + 2) * eps times the sum of |a| |b|; here these are at most
- * 1 (2 for complex), and complex products take four roundings more. */
+/* The bound of docs/semantics.md: (terms + 2) * eps times the sum of |a| |b|; here these are at
+ * most 1 (2 for complex), and complex products take four roundings more. */
 static double bound_of(const product *p)
 {
     arras_dtype dtype = p->lambda->type.dtype, real = ar_dtype_real(dtype);
@@ -231,7 +231,7 @@ static void batches(void)
 static void panels(void)
 {
     MULTIPLIES("ik,kj->ij", "f64[600, 70]", "f64[70, 20]");
-    MULTIPLIES("ik,kj->ij", "f32[257, 300]", "f32[300, 17]");
+    MULTIPLIES("ik,kj->ij", "f32[513, 300]", "f32[300, 17]");
 }
 
 /* ---- What is declined ------------------------------------------------------------------------ */
@@ -257,7 +257,6 @@ static void other_lambdas(void)
     DECLINES(ar_einsum("kk,kj->kj", 2, L(A_("f64[4, 4]"), B_("f64[4, 4]"))));
     DECLINES(ar_einsum("ik,ik->i", 2, L(A_("f64[4, 4]"), B_("f64[4, 4]"))));
     DECLINES(ar_einsum("ij,ij->ij", 2, L(A_("f64[4, 4]"), B_("f64[4, 4]"))));
-    DECLINES(ar_einsum("ij,jk,kl->il", 3, L(A_("f64[4, 4]"), B_("f64[4, 4]"), N("f64[4, 4]"))));
     DECLINES(reduce(AR_REDUCE_sum, A_("f64[4, 4, 4]"), 4));
     DECLINES(A_("f64[4, 4]"));
 }

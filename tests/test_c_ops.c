@@ -44,22 +44,24 @@ static void print_wrappers(ar_text *out)
         }
 }
 
-static bool build_everything(void)
+/* Every operation and cast, mathematics through libm or through vector functions. */
+static ar_module *build_everything(bool scalar_math)
 {
-    static ar_op_set         all;
-    static const char *const libraries[] = { "-lm", NULL };
-    ar_build_options         options = { .libraries = libraries, .no_cache = true };
-    ar_text                  source = { 0 };
-    arras_error              err = { .text = "" };
-    arras_status             status;
+    static ar_op_set all;
+    ar_build_options options = { .libraries = ar_c_libraries(), .no_cache = true };
+    ar_text          source = { 0 };
+    arras_error      err = { .text = "" };
+    ar_module       *built = NULL;
 
-    memset(&all, 1, sizeof all);
+    memset(all.ops, 1, sizeof all.ops);
+    memset(all.casts, 1, sizeof all.casts);
+    all.scalar_math = scalar_math;
     ar_c_ops_print(&source, &all);
     print_wrappers(&source);
-    status = ar_build_open(&module, &options, source.data, source.length, &err);
+    ar_build_open(&built, &options, source.data, source.length, &err);
     ar_text_free(&source);
     CHECK_STR(err.text, "");
-    return status == ARRAS_OK;
+    return built;
 }
 
 /* Zeros, ones, ends of ranges, infinities, nan, then random numbers of all sizes. */
@@ -170,7 +172,104 @@ static void casts_give_the_same_bits(void)
         }
 }
 
-static void everything_compiles(void) { CHECK(build_everything()); }
+/* ---- Vector mathematics ------------------------------------------------------------------------ */
+
+enum { UNITS = 4, SAMPLES = 3000 }; /* of the last place, as glibc states */
+
+/* How many numbers lie between two, as integers that order as they do. */
+static int64_t units_between(arras_dtype dtype, const ar_value *x, const ar_value *y)
+{
+    const ar_value *both[] = { x, y };
+    int64_t         order[2];
+
+    for (int k = 0; k < 2; k++) {
+        if (dtype == ARRAS_F64) {
+            order[k] = both[k]->i < 0 ? INT64_MIN - both[k]->i : both[k]->i;
+        } else {
+            int32_t bits;
+
+            memcpy(&bits, both[k], sizeof bits);
+            order[k] = bits < 0 ? (int64_t)INT32_MIN - bits : bits;
+        }
+    }
+    return order[0] > order[1] ? order[0] - order[1] : order[1] - order[0];
+}
+
+/* Special values first, then numbers of all sizes. */
+static void draw_wide(arras_dtype dtype, ar_value *cell, int i)
+{
+    double x = ldexp(rand() / (double)RAND_MAX - 0.5, rand() % 24 - 12);
+
+    if (i < VALUES)
+        draw(dtype, cell, i);
+    else
+        ar_cell_cast(dtype, cell, ARRAS_F64, &x);
+}
+
+static bool is_near(arras_dtype dtype, const ar_value *got, const ar_value *want)
+{
+    double g, w;
+
+    ar_cell_cast(ARRAS_F64, &g, dtype, got);
+    ar_cell_cast(ARRAS_F64, &w, dtype, want);
+    if (isnan(w) || isinf(w) || w == 0 || isnan(g) || isinf(g))
+        return same_cell(dtype, got, want) ||
+               (fabs(g) <= (dtype == ARRAS_F64 ? 2e-308 : 2e-38) && w == 0);
+    return units_between(dtype, got, want) <= UNITS;
+}
+
+static void compare_vector_op(ar_op op, arras_dtype dtype, ar_op_function *generated)
+{
+    int far = 0;
+
+    for (int i = 0; i < SAMPLES; i++)
+        for (int j = 0; j < (ar_op_arity(op) > 1 && i < VALUES ? VALUES : 1); j++) {
+            ar_value x = { .bits = { 0, 0 } }, y = x, got = x, want = x;
+
+            draw_wide(dtype, &x, i);
+            draw_wide(dtype, &y, i < VALUES ? j : i);
+            generated(&got, &x, &y, &y);
+            ar_op_value(op, dtype)(&want, &x, &y, &y);
+            far += !is_near(dtype, &got, &want);
+            if (!is_near(dtype, &got, &want) && far < 4) {
+                double v[4];
+
+                ar_cell_cast(ARRAS_F64, &v[0], dtype, &x);
+                ar_cell_cast(ARRAS_F64, &v[1], dtype, &y);
+                ar_cell_cast(ARRAS_F64, &v[2], dtype, &got);
+                ar_cell_cast(ARRAS_F64, &v[3], dtype, &want);
+                printf("    %a %a: %a, not %a\n", v[0], v[1], v[2], v[3]);
+            }
+        }
+    CHECK_EQ_INT(far, 0);
+}
+
+static void vector_functions_are_accurate(void)
+{
+    ar_module *vectors = build_everything(false);
+
+    for (int op = 0; vectors && op < AR_OP_END; op++)
+        for (int d = ARRAS_F32; d <= ARRAS_F64; d++) {
+            char            name[64];
+            ar_op_function *generated;
+
+            if (!ar_c_is_vector_math((ar_op)op, (arras_dtype)d))
+                continue;
+            snprintf(name, sizeof name, "test_%s_%s", ar_op_name((ar_op)op),
+                     ar_dtype_name((arras_dtype)d));
+            CASE("%s", name);
+            *(void **)&generated = ar_module_symbol(vectors, name);
+            if (CHECK(generated != NULL))
+                compare_vector_op((ar_op)op, (arras_dtype)d, generated);
+        }
+    ar_module_close(vectors);
+}
+
+static void everything_compiles(void)
+{
+    module = build_everything(true);
+    CHECK(module != NULL);
+}
 
 TEST_MAIN
 {
@@ -180,5 +279,6 @@ TEST_MAIN
         return;
     RUN(operations_give_the_same_bits);
     RUN(casts_give_the_same_bits);
+    RUN(vector_functions_are_accurate);
     ar_module_close(module);
 }

@@ -281,29 +281,6 @@ static void derivatives(void)
     }
 }
 
-static void products(void)
-{
-    CONTRACTS(ar_einsum("ik,kj->ij", 2, L(U("f64[9, 6]"), D("f64[6, 13]"))));
-    CONTRACTS(ar_einsum("ik,jk->ij", 2, L(U("f64[9, 6]"), D("f64[13, 6]"))));
-    CONTRACTS(ar_einsum("ki,kj->ij", 2, L(U("f32[6, 9]"), D("f32[6, 13]"))));
-    CONTRACTS(ar_einsum("i,jk,ik->ij", 3, L(V("f64[17]"), D("f64[10, 10]"), U("f64[17, 10]"))));
-    CONTRACTS(ar_einsum("bik,bkj->bij", 2, L(U("f64[3, 9, 5]"), D("f64[3, 5, 6]"))));
-    CONTRACTS(ar_einsum("bik,bkj->bij", 2, L(U("f64[9, 8, 33]"), D("f64[9, 33, 20]"))));
-    CONTRACTS(ar_einsum("bcik,bkj->bcij", 2, L(U("f32[2, 3, 9, 5]"), D("f32[2, 5, 6]"))));
-    CONTRACTS(
-        ar_einsum("xrs,xij,ej->ersi", 3, L(V("f64[2, 2, 3]"), D("f64[2, 4, 5]"), U("f64[9, 5]"))));
-}
-
-/* Sums within sums: the inner one is finished before it is added to the outer. */
-static void nested_sums(void)
-{
-    CONTRACTS(
-        ar_einsum("ijk,jl,jlk->li", 3, L(D("f64[20, 4, 10]"), V("f64[4, 9]"), U("f64[4, 9, 10]"))));
-    CONTRACTS(
-        ar_einsum("ijk,jl,jlk->li", 3, L(D("f32[10, 4, 6]"), V("f32[4, 9]"), U("f32[4, 9, 6]"))));
-    CONTRACTS(ar_einsum("iabc,eabc->ei", 2, L(D("f64[6, 2, 3, 4]"), U("f64[8, 2, 3, 4]"))));
-}
-
 static arras_expr at(int axis) { return ar_expr_index(g, axis); }
 
 static arras_expr whole(int64_t value)
@@ -318,9 +295,71 @@ static arras_expr op2(ar_op op, arras_expr x, arras_expr y)
 
 static arras_expr load1(arras_array x, arras_expr i) { return ar_expr_load(x, 1, &i, NULL); }
 
+static arras_expr load3(arras_array x, arras_expr i, arras_expr j, arras_expr k)
+{
+    return ar_expr_load(x, 3, (arras_expr[]){ i, j, k }, NULL);
+}
+
 static arras_expr load2(arras_array x, arras_expr i, arras_expr j)
 {
     return ar_expr_load(x, 2, (arras_expr[]){ i, j }, NULL);
+}
+
+static arras_array lambda2(int64_t rows, int64_t columns, arras_expr cell)
+{
+    return ar_lambda(g, 2, (arras_dim[]){ rows, columns }, cell);
+}
+
+/* out[i, j] = sum over k of (v[i] * d[j, k]) * u[i, k] */
+static arras_array scaled_product(void)
+{
+    arras_expr k = ar_expr_var(g, "k");
+    arras_expr scaled =
+        op2(AR_OP_multiply, load1(V("f64[17]"), at(0)), load2(D("f64[10, 10]"), at(1), k));
+    arras_expr body = op2(AR_OP_multiply, scaled, load2(U("f64[17, 10]"), at(0), k));
+
+    return lambda2(17, 10, ar_expr_reduce(AR_REDUCE_sum, "k", whole(0), whole(10), body));
+}
+
+static arras_array sized_input(const char *name, const char *dtype, const char *shape)
+{
+    char type[64];
+
+    snprintf(type, sizeof type, "%s%s", dtype, shape);
+    return odd_input(name, type);
+}
+
+/* out[l, i] = sum over j of sum over k of (d[i, j, k] * v[j, l]) * u[j, l, k] */
+static arras_array lifting(const char *dtype)
+{
+    arras_array d = sized_input("d", dtype, "[20, 4, 10]"), v = sized_input("v", dtype, "[4, 9]");
+    arras_array u = sized_input("u", dtype, "[4, 9, 10]");
+    arras_expr  j = ar_expr_var(g, "j"), k = ar_expr_var(g, "k");
+    arras_expr  scaled = op2(AR_OP_multiply, load3(d, at(1), j, k), load2(v, j, at(0)));
+    arras_expr  body = op2(AR_OP_multiply, scaled, load3(u, j, at(0), k));
+    arras_expr  inner = ar_expr_reduce(AR_REDUCE_sum, "k", whole(0), whole(10), body);
+
+    return lambda2(9, 20, ar_expr_reduce(AR_REDUCE_sum, "j", whole(0), whole(4), inner));
+}
+
+static void products(void)
+{
+    CONTRACTS(ar_einsum("ik,kj->ij", 2, L(U("f64[9, 6]"), D("f64[6, 13]"))));
+    CONTRACTS(ar_einsum("ik,jk->ij", 2, L(U("f64[9, 6]"), D("f64[13, 6]"))));
+    CONTRACTS(ar_einsum("ki,kj->ij", 2, L(U("f32[6, 9]"), D("f32[6, 13]"))));
+    CONTRACTS(scaled_product());
+    CONTRACTS(ar_einsum("bik,bkj->bij", 2, L(U("f64[3, 9, 5]"), D("f64[3, 5, 6]"))));
+    CONTRACTS(ar_einsum("bik,bkj->bij", 2, L(U("f64[9, 8, 33]"), D("f64[9, 33, 20]"))));
+    CONTRACTS(ar_einsum("bcik,bkj->bcij", 2, L(U("f32[2, 3, 9, 5]"), D("f32[2, 5, 6]"))));
+    CONTRACTS(ar_einsum("rsej,ij->rsei", 2, L(U("f64[2, 3, 9, 5]"), D("f64[4, 5]"))));
+}
+
+/* Sums within sums: the inner one is finished before it is added to the outer. */
+static void nested_sums(void)
+{
+    CONTRACTS(lifting("f64"));
+    CONTRACTS(lifting("f32"));
+    CONTRACTS(ar_einsum("iabc,eabc->ei", 2, L(D("f64[6, 2, 3, 4]"), U("f64[8, 2, 3, 4]"))));
 }
 
 /* The sum over k of d[j, k] * u[i, k], k from `first` on. */
@@ -330,11 +369,6 @@ static arras_expr product_sum(arras_array d, arras_array u, int64_t first)
     arras_expr body = op2(AR_OP_multiply, load2(d, at(1), k), load2(u, at(0), k));
 
     return ar_expr_reduce(AR_REDUCE_sum, "k", whole(first), whole(u->shape[1]), body);
-}
-
-static arras_array lambda2(int64_t rows, int64_t columns, arras_expr cell)
-{
-    return ar_lambda(g, 2, (arras_dim[]){ rows, columns }, cell);
 }
 
 /* (v[i] * sum + w[i, j]) / b[j] - max(sum, 0.5) * sum */

@@ -1,4 +1,4 @@
-/* test_device_graph.c -- task graphs on the CPU device: results, order, memory, updates. */
+/* test_device_graph.c -- task graphs on the CPU device: results, order, memory. */
 #include "device_kit.h"
 
 #include <pthread.h>
@@ -112,63 +112,6 @@ static void host_memory_and_values_change(void)
     CHECK_EQ_INT(numbers[2], 24);
     arras_exec_free(exec);
     arras_taskgraph_free(graph);
-}
-
-/* ---- Updates: all or none ------------------------------------------------------------------- */
-
-static void updates_are_all_or_none(void)
-{
-    arras_taskgraph *graph = graph_new();
-    arras_block     *x = block_of(CELL), *y = block_of(CELL), *z = block_of(2 * CELL);
-    int64_t          five = 5, seen = 0;
-    int              plus = apply(graph, -1, add, in_block(y), in_block(x), 1, 1);
-    int              other = apply(graph, -1, add, in_block(z), in_block(x), 7, 1);
-    arras_exec      *exec = instantiated(graph);
-    arras_update     first = { plus, 2, arras_arg_value(&five, CELL) };
-    const struct {
-        arras_update second;
-        const char  *part;
-    } wrong[] = {
-        { { 2, 0, arras_arg_read(in_block(x)) }, "update 1 is of node 2 in a graph of 2" },
-        { { -1, 0, arras_arg_read(in_block(x)) }, "update 1 is of node -1" },
-        { { plus, 3, arras_arg_read(in_block(x)) }, "argument 3 of node 0 (add), which has 3" },
-        { { plus, -1, arras_arg_read(in_block(x)) }, "argument -1 of node 0 (add)" },
-        { { plus, 0, arras_arg_write(in_block(x)) }, "is of kind 0 and cannot become 1" },
-        { { plus, 0, arras_arg_host(&five) }, "is of kind 0 and cannot become 4" },
-        { { plus, 2, arras_arg_value(&five, 4) }, "a value of 8 bytes and cannot become one of 4" },
-        { { plus, 2, arras_arg_value(NULL, 8) }, "is a value at NULL" },
-        { { plus, 0, arras_arg_read(arras_place_in_block(x, 9)) }, "starts at byte 9" },
-        { { plus, 0, arras_arg_read(in_node(1)) }, "node 1, which is no memalloc node" },
-        { { plus, 1, arras_arg_write(in_block(z)) },
-          "node 0 (add) and node 1 (add) touch the same bytes of a block" },
-    };
-
-    for (size_t i = 0; i < AR_COUNT(wrong); i++) {
-        arras_update both[] = { first, wrong[i].second };
-
-        CASE("%s", wrong[i].part);
-        CHECK(arras_exec_update(exec, 2, both, &error) != ARRAS_OK);
-        CHECK_HAS(error.text, wrong[i].part);
-        CHECK_EQ_INT(summary_of(exec).updates, 0);
-        CHECK(launches(exec));
-        CHECK(arras_block_read(&seen, y, 0, CELL, NULL) == ARRAS_OK);
-        CHECK_EQ_INT(seen, 1);
-    }
-    CASE("other bytes of the same block are fine");
-    first = (arras_update){ other, 1, arras_arg_write(arras_place_in_block(z, CELL)) };
-    CHECK(ok(arras_exec_update(exec, 1, &first, &error), &error));
-    first = (arras_update){ plus, 1, arras_arg_memory(ARRAS_ARG_WRITE, in_block(z), CELL) };
-    CHECK(ok(arras_exec_update(exec, 1, &first, &error), &error));
-    CHECK(ok(arras_exec_update(exec, 0, NULL, &error), &error));
-    CHECK_EQ_INT(summary_of(exec).updates, 2);
-    CHECK(launches(exec));
-    CHECK(arras_block_read(&seen, z, CELL, CELL, NULL) == ARRAS_OK);
-    CHECK_EQ_INT(seen, 7);
-    arras_exec_free(exec);
-    arras_taskgraph_free(graph);
-    arras_block_free(x);
-    arras_block_free(y);
-    arras_block_free(z);
 }
 
 /* ---- Memory --------------------------------------------------------------------------------- */
@@ -568,7 +511,6 @@ TEST_MAIN
         RUN(feedback_by_a_copy);
         RUN(feedback_by_updates);
         RUN(host_memory_and_values_change);
-        RUN(updates_are_all_or_none);
         RUN(freed_memory_is_used_again);
         RUN(concurrent_memory_is_apart);
         RUN(memory_without_end_stays);

@@ -20,10 +20,8 @@ static const struct {
     const char    *name;
     pass_function *run;
 } passes[] = {
-    { "simplify", ar_simplify },
-    { "unroll", ar_unroll },
-    { "fuse", ar_fuse },
-    { "optimise", optimise },
+    { "simplify", ar_simplify }, { "unroll", ar_unroll },  { "split", ar_split },
+    { "fuse", ar_fuse },         { "optimise", optimise },
 };
 
 /* The sign and the payload of a nan are nobody's business: compilers swap operands. */

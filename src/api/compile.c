@@ -50,9 +50,8 @@ arras_status ar_recipe_new(ar_recipe **out, const arras_graph *g, const arras_op
 
     if (!r)
         return ar_fail_memory(err, sizeof *r);
-    r->g = g;
-    ar_graph_keep(g);
-    if (!copy_options(r, options ? options : &defaults) || !make_key(r)) {
+    if (ar_graph_snapshot(&r->g, g, err) != ARRAS_OK ||
+        !copy_options(r, options ? options : &defaults) || !make_key(r)) {
         ar_recipe_free(r);
         return ar_fail_memory(err, sizeof *r);
     }

@@ -7,7 +7,7 @@
 
 /* What a program is made of: kept as long as it may need another core. */
 typedef struct {
-    const arras_graph *g; /* kept */
+    const arras_graph *g; /* a snapshot, its own */
     arras_options      options;
     char              *cache, *compiler; /* what options point to */
     ar_text            key; /* of the graph and the options; not of a layout */

@@ -87,6 +87,7 @@ typedef bool ar_same(const void *item, const void *key);
 
 const void *ar_table_find(const ar_table *table, uint64_t hash, ar_same *same, const void *key);
 bool        ar_table_add(ar_table *table, uint64_t hash, const void *item); /* false: no memory */
+bool        ar_table_copy(ar_table *out, const ar_table *table); /* false: no memory */
 void        ar_table_free(ar_table *table);
 
 /* ---- Checked arithmetic: true when the result fits ------------------------------------------ */

@@ -1,6 +1,8 @@
 /* table.c -- an open-addressed set of pointers, for hash-consing and names. */
 #include "base/base.h"
 
+#include <string.h>
+
 struct ar_table_slot {
     uint64_t    hash;
     const void *item; /* NULL: empty */
@@ -50,6 +52,20 @@ bool ar_table_add(ar_table *table, uint64_t hash, const void *item)
         return false;
     place(table->slots, table->capacity, hash, item);
     table->count++;
+    return true;
+}
+
+bool ar_table_copy(ar_table *out, const ar_table *table)
+{
+    *out = (ar_table){ .count = table->count, .capacity = table->capacity };
+    if (table->capacity == 0)
+        return true;
+    out->slots = ar_alloc(table->capacity, sizeof *out->slots);
+    if (!out->slots) {
+        *out = (ar_table){ 0 };
+        return false;
+    }
+    memcpy(out->slots, table->slots, table->capacity * sizeof *out->slots);
     return true;
 }
 

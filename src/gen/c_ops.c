@@ -1,5 +1,5 @@
 /* c_ops.c -- the operations of ops.def and the casts between types as C, for generated kernels. */
-#include "gen/gen.h"
+#include "gen/c_writer.h"
 
 #include <string.h>
 
@@ -40,6 +40,8 @@ static const char definitions[] = "typedef __INT8_TYPE__ int8_t;\n"
                                   "typedef __UINT32_TYPE__ uint32_t;\n"
                                   "typedef __UINT64_TYPE__ uint64_t;\n"
                                   "typedef __UINTPTR_TYPE__ uintptr_t;\n"
+                                  "typedef float v8f32 __attribute__((vector_size(32)));\n"
+                                  "typedef double v4f64 __attribute__((vector_size(32)));\n"
                                   "#define complex _Complex\n"
                                   "#define NAN __builtin_nanf(\"\")\n"
                                   "#define isinf(x) __builtin_isinf(x)\n"
@@ -48,6 +50,11 @@ static const char definitions[] = "typedef __INT8_TYPE__ int8_t;\n"
 
 static const char kit[] = {
 #include "scalar_kit_bytes.inc"
+    0
+};
+
+static const char fold_kit[] = {
+#include "fold_kit_bytes.inc"
     0
 };
 
@@ -83,12 +90,16 @@ static arras_dtype result_of(ar_op op, arras_dtype compute)
     return s.result.dtype;
 }
 
-static void print_op(ar_text *out, ar_op op, arras_dtype dtype)
+static void print_op(ar_text *out, const ar_op_set *set, ar_op op, arras_dtype dtype)
 {
     static const char *const names[] = { "x", "y", "z" };
 
     if (!ar_op_value(op, dtype))
         return;
+    if (!set->scalar_math && ar_c_is_vector_math(op, dtype)) {
+        ar_c_vector_math_print(out, op, dtype, set->rows[op][dtype]);
+        return;
+    }
     ar_text_printf(out, "static inline %s op_%s_%s(", ar_c_type(result_of(op, dtype)),
                    ar_op_name(op), ar_dtype_name(dtype));
     for (int i = 0; i < ar_op_arity(op); i++) /* the condition of where is a bool */
@@ -131,7 +142,7 @@ static void print_ops_of_type(ar_text *out, const ar_op_set *set, arras_dtype dt
                    *w->suffix ? "##" : "", w->suffix);
     for (int op = 0; op < AR_OP_END; op++)
         if (set->ops[op][dtype])
-            print_op(out, (ar_op)op, dtype);
+            print_op(out, set, (ar_op)op, dtype);
     ar_text_add(out, "#undef T\n#undef U\n#undef FN\n#undef M\n#undef C\n");
 }
 
@@ -178,6 +189,41 @@ static void print_cast(ar_text *out, arras_dtype from, arras_dtype to)
     ar_text_add(out, "; }\n");
 }
 
+/* ---- Reductions ----------------------------------------------------------------------------- */
+
+/* Integers give the same bits in any order, and compilers know how to add them up. */
+static void print_fold(ar_text *out, ar_op op, arras_dtype dtype)
+{
+    const char *name = ar_op_name(op), *d = ar_dtype_name(dtype), *type = ar_c_type(dtype);
+
+    ar_text_printf(out, "FOLD_KIT(%s, %s, %s)\n", name, d, type);
+    if (ar_dtype_class(dtype) == AR_CLASS_REAL)
+        ar_text_printf(out, "LANES_%s(%s)\n", d, name);
+    else if (ar_dtype_class(dtype) == AR_CLASS_COMPLEX)
+        ar_text_printf(out, "LANES_PLAIN(%s, %s, %s)\n", name, d, type);
+    else
+        ar_text_printf(out, "#define lanes_%s_%s line_%s_%s\n", name, d, name, d);
+}
+
+static void print_folds(ar_text *out, const ar_op_set *set)
+{
+    bool started = false;
+
+    for (int op = 0; op < AR_OP_END; op++)
+        for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++) {
+            if (!set->folds[op][d] || !ar_op_value((ar_op)op, (arras_dtype)d))
+                continue;
+            if (!started)
+                ar_text_put(out, fold_kit, strlen(fold_kit));
+            started = true;
+            print_fold(out, (ar_op)op, (arras_dtype)d);
+            if (set->places[op][d])
+                ar_text_printf(out, "PLACE_KIT(%s, %s, %s, %s)\n", ar_op_name((ar_op)op),
+                               op == AR_OP_minimum ? "less" : "greater",
+                               ar_dtype_name((arras_dtype)d), ar_c_type((arras_dtype)d));
+        }
+}
+
 /* ---- All of it ------------------------------------------------------------------------------ */
 
 void ar_c_ops_print(ar_text *out, const ar_op_set *set)
@@ -190,4 +236,5 @@ void ar_c_ops_print(ar_text *out, const ar_op_set *set)
         for (int to = ARRAS_NO_DTYPE + 1; to < ARRAS_DTYPE_END; to++)
             if (set->casts[from][to])
                 print_cast(out, (arras_dtype)from, (arras_dtype)to);
+    print_folds(out, set);
 }

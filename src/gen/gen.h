@@ -10,16 +10,25 @@
 typedef struct {
     bool ops[AR_OP_END][ARRAS_DTYPE_END];
     bool casts[ARRAS_DTYPE_END][ARRAS_DTYPE_END]; /* [from][to] */
+    bool rows[AR_OP_END][ARRAS_DTYPE_END];        /* vector mathematics of whole buffers */
+    bool folds[AR_OP_END][ARRAS_DTYPE_END];       /* reductions by an operation */
+    bool places[AR_OP_END][ARRAS_DTYPE_END];      /* argmin and argmax */
+    bool scalar_math; /* set before kernels are printed: no vector mathematics, the evaluator's bits */
 } ar_op_set;
 
 /* The definitions a kernel begins with: types, and for what it uses the functions
  *     static inline T op_add_f64(T x, T y)       the columns of ops.def, word for word
  *     static inline T cast_f64_i32(F x)          the rules of ar_cell_cast
- * They compute the bits that the reference evaluator computes.  No header is included: a compiler
- * knows the C library's mathematics, and reading headers would take longer than the kernel. */
+ * They compute the bits that the reference evaluator computes, but for mathematical functions that
+ * the C library has for vectors: those are within 4 units of the last place.  No header is
+ * included: a compiler knows the C library's mathematics, and reading headers would take longer
+ * than the kernel. */
 void ar_c_ops_print(ar_text *out, const ar_op_set *set);
 /* The C type of a cell: "int32_t", "float complex". */
 const char *ar_c_type(arras_dtype dtype);
+
+/* Whether an operation goes through vector functions of the C library here. */
+bool ar_c_is_vector_math(ar_op op, arras_dtype dtype);
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 

@@ -476,14 +476,14 @@ arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char 
     if (!ar_reduction_signature(&s, reduction, body->type))
         return ar_expr_poison(lo->graph, ARRAS_EDTYPE, "%s is not defined for %s",
                               ar_reduction_name(reduction), ar_dtype_name(body->type.dtype));
-    return ar_expr_intern(lo->graph, &(struct arras_expr_node){ .kind = AR_EXPR_REDUCE,
-                                                                .type = s.result,
-                                                                .name = var,
-                                                                .nargs = 3,
-                                                                .args = args,
-                                                                .nints = tree ? 2 : 1,
-                                                                .ints = (int64_t[]){ reduction,
-                                                                                     tree } });
+    return ar_expr_intern(lo->graph,
+                          &(struct arras_expr_node){ .kind = AR_EXPR_REDUCE,
+                                                     .type = s.result,
+                                                     .name = var,
+                                                     .nargs = 3,
+                                                     .args = args,
+                                                     .nints = tree ? 2 : 1,
+                                                     .ints = (int64_t[]){ reduction, tree } });
 }
 
 arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo, arras_expr hi,

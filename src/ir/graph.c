@@ -74,6 +74,7 @@ void ar_graph_free(arras_graph *g)
     ar_free(g->blocks);
     ar_free(g->bound);
     ar_arena_free(&g->arena);
+    ar_graph_free((arras_graph *)(uintptr_t)g->whole);
     ar_free(g);
 }
 

@@ -29,7 +29,8 @@ struct arras_graph {
     size_t nodes_room, affines_room, sizes_room, size_dims_room, inputs_room, outputs_room;
     size_t functions_room, blocks_room;
 
-    atomic_int kept; /* how often it must be freed more */
+    const arras_graph *whole; /* of a snapshot: the graph it is of, kept; else NULL */
+    atomic_int         kept;  /* how often it must be freed more */
     int64_t nexprs, nparams;
     bool    memory_failed; /* once while recording: what came after may not be what was meant */
 

@@ -305,12 +305,23 @@ static ar_end larger(const ar_end *a, const ar_end *b, const ar_least *least)
     return ar_end_not_above(b, a, least) ? *a : unknown_end;
 }
 
-/* Both bound it; the better one, or either. */
-static ar_end either_end(ar_end better, const ar_end *a, const ar_end *b)
+/* A size itself, rather than something that is bounded by sizes. */
+static bool is_form(const ar_range *r)
+{
+    ar_end room = combine(&r->hi, &r->lo, -1);
+
+    return room.known && room.nterms == 0 && room.constant == 0;
+}
+
+/* Both bound it; the better one, or else a size: who limits something by a size knows why. */
+static ar_end either_end(ar_end better, const ar_range *a, const ar_end *a_end, const ar_range *b,
+                         const ar_end *b_end)
 {
     if (better.known)
         return better;
-    return a->known ? *a : *b;
+    if (!a_end->known || !b_end->known)
+        return a_end->known ? *a_end : *b_end;
+    return is_form(b) && !is_form(a) ? *b_end : *a_end;
 }
 
 ar_range ar_range_minimum(const ar_range *a, const ar_range *b, const ar_least *least)
@@ -320,7 +331,7 @@ ar_range ar_range_minimum(const ar_range *a, const ar_range *b, const ar_least *
     if (a->wraps || b->wraps)
         return anything();
     r.lo = smaller(&a->lo, &b->lo, least);
-    r.hi = either_end(smaller(&a->hi, &b->hi, least), &a->hi, &b->hi);
+    r.hi = either_end(smaller(&a->hi, &b->hi, least), a, &a->hi, b, &b->hi);
     return r;
 }
 
@@ -330,7 +341,7 @@ ar_range ar_range_maximum(const ar_range *a, const ar_range *b, const ar_least *
 
     if (a->wraps || b->wraps)
         return anything();
-    r.lo = either_end(larger(&a->lo, &b->lo, least), &a->lo, &b->lo);
+    r.lo = either_end(larger(&a->lo, &b->lo, least), a, &a->lo, b, &b->lo);
     r.hi = larger(&a->hi, &b->hi, least);
     return r;
 }
@@ -352,7 +363,7 @@ ar_range ar_range_both(const ar_range *a, const ar_range *b, const ar_least *lea
 
     if (a->wraps || b->wraps)
         return a->wraps ? *b : *a;
-    r.lo = either_end(larger(&a->lo, &b->lo, least), &a->lo, &b->lo);
-    r.hi = either_end(smaller(&a->hi, &b->hi, least), &a->hi, &b->hi);
+    r.lo = either_end(larger(&a->lo, &b->lo, least), a, &a->lo, b, &b->lo);
+    r.hi = either_end(smaller(&a->hi, &b->hi, least), a, &a->hi, b, &b->hi);
     return r;
 }

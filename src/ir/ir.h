@@ -373,6 +373,8 @@ arras_status     ar_graph_new(arras_graph **out, arras_error *err);
 void             ar_graph_free(arras_graph *g);
 /* From now on it must be freed once more before it goes. */
 void             ar_graph_keep(const arras_graph *g);
+/* The graph as it is now, whatever is recorded in it later; keeps it.  For reading only. */
+arras_status     ar_graph_snapshot(const arras_graph **out, const arras_graph *g, arras_error *err);
 /* While recording: it is not whole. */
 bool             ar_graph_memory_failed(const arras_graph *g);
 int64_t          ar_graph_count(const arras_graph *g);

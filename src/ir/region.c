@@ -326,9 +326,7 @@ static bool search_branches(search *s, arras_expr e, const ar_frame *around)
 
 static bool search_reduction(search *s, arras_expr e, const ar_frame *around)
 {
-    ar_frame within = {
-        .outer = around, .variable = e->name, .lo = e->args[0], .hi = e->args[1]
-    };
+    ar_frame within = { .outer = around, .variable = e->name, .lo = e->args[0], .hi = e->args[1] };
 
     return search_within(s, e->args[0], around) && search_within(s, e->args[1], around) &&
            search_within(s, e->args[2], &within);

@@ -83,7 +83,14 @@
 
 /* C's own * and / recover infinities from nan (Annex G); NumPy's, and these, are the plain
  * formulas: four products, and Smith's division, which scales by the larger part of the divisor.
- * Order is by real part, then by imaginary part; a nan anywhere makes it false. */
+ * Order is by real part, then by imaginary part; a nan anywhere makes it false.
+ * GCC 12 makes fused instructions of a * c - b * d beside a * d + b * c, though told not to:
+ * ROUND_NOW keeps products apart. */
+#if defined(__x86_64__) && defined(__FMA__)
+#define ROUND_NOW(x, y) __asm__("" : "+x"(x), "+x"(y))
+#else
+#define ROUND_NOW(x, y) (void)0
+#endif
 #define COMPLEX_KIT(S, T, R, M)                                                                    \
     static inline T make_##S(R re, R im)                                                           \
     {                                                                                              \
@@ -96,19 +103,27 @@
     static inline T times_##S(T x, T y)                                                            \
     {                                                                                              \
         R a = creal##M(x), b = cimag##M(x), c = creal##M(y), d = cimag##M(y);                      \
-        return make_##S(a * c - b * d, a * d + b * c);                                             \
+        R p = a * c, q = a * d, r = b * d, s = b * c;                                              \
+        ROUND_NOW(p, q);                                                                           \
+        ROUND_NOW(r, s);                                                                           \
+        return make_##S(p - r, q + s);                                                             \
     }                                                                                              \
     static inline T over_##S(T x, T y)                                                             \
     {                                                                                              \
-        R a = creal##M(x), b = cimag##M(x), c = creal##M(y), d = cimag##M(y), ratio, scale;        \
+        R a = creal##M(x), b = cimag##M(x), c = creal##M(y), d = cimag##M(y);                      \
+        R ratio, scale, p, q;                                                                      \
         if (fabs##M(c) >= fabs##M(d)) {                                                            \
             if (c == 0 && d == 0)                                                                  \
                 return make_##S(a / fabs##M(c), b / fabs##M(c));                                   \
             ratio = d / c, scale = 1 / (c + d * ratio);                                            \
-            return make_##S((a + b * ratio) * scale, (b - a * ratio) * scale);                     \
+            p = b * ratio, q = a * ratio;                                                          \
+            ROUND_NOW(p, q);                                                                       \
+            return make_##S((a + p) * scale, (b - q) * scale);                                     \
         }                                                                                          \
         ratio = c / d, scale = 1 / (c * ratio + d);                                                \
-        return make_##S((a * ratio + b) * scale, (b * ratio - a) * scale);                         \
+        p = a * ratio, q = b * ratio;                                                              \
+        ROUND_NOW(p, q);                                                                           \
+        return make_##S((p + b) * scale, (q - a) * scale);                                         \
     }                                                                                              \
     static inline T conjugate_##S(T x) { return make_##S(creal##M(x), -cimag##M(x)); }             \
     static inline T round_##S(T x) { return make_##S(rint##M(creal##M(x)), rint##M(cimag##M(x))); }\

@@ -49,10 +49,15 @@ static void print_load(ar_printer *p, arras_expr e)
     ar_text_add(p->out, "]");
 }
 
+static const char *const tree_words[] = {
+    [AR_TREE_WHOLE] = "", [AR_TREE_PART] = " part", [AR_TREE_PARTIALS] = " partials"
+};
+
 static void print_reduce(ar_printer *p, arras_expr e)
 {
     ar_text_printf(p->out, "%s[%s: ", ar_reduction_name((ar_reduction)e->ints[0]), e->name);
     print_list(p, 2, e->args);
+    ar_text_add(p->out, tree_words[ar_expr_tree(e)]);
     ar_text_add(p->out, "](");
     print_expr(p, e->args[2]);
     ar_text_add(p->out, ")");

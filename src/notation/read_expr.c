@@ -194,18 +194,32 @@ static bool read_cast(ar_reader *r, arras_dtype dtype, arras_expr *out)
            check(r, &at, ar_expr_cast(x, dtype), out);
 }
 
+/* Which cells they are, where it is said. */
+static ar_tree read_tree(ar_reader *r)
+{
+    ar_tree tree = ar_token_is(&r->token, "part")       ? AR_TREE_PART
+                   : ar_token_is(&r->token, "partials") ? AR_TREE_PARTIALS
+                                                        : AR_TREE_WHOLE;
+
+    if (tree != AR_TREE_WHOLE)
+        ar_advance(r);
+    return tree;
+}
+
 /* sum[k: lo, hi](body) */
 static bool read_reduce(ar_reader *r, ar_reduction reduction, arras_expr *out)
 {
     ar_token    at = r->token;
     arras_expr  lo, hi, body;
+    ar_tree     tree = AR_TREE_WHOLE;
     const char *variable;
 
     ar_advance(r);
     return ar_expect(r, "[") && ar_read_name(r, &variable, "the name of a variable") &&
            ar_expect(r, ":") && read_expr(r, &lo) && ar_expect(r, ",") && read_expr(r, &hi) &&
-           ar_expect(r, "]") && ar_expect(r, "(") && read_expr(r, &body) && ar_expect(r, ")") &&
-           check(r, &at, ar_expr_reduce(reduction, variable, lo, hi, body), out);
+           ((tree = read_tree(r)), ar_expect(r, "]")) && ar_expect(r, "(") && read_expr(r, &body) &&
+           ar_expect(r, ")") &&
+           check(r, &at, ar_expr_reduce_tree(reduction, tree, variable, lo, hi, body), out);
 }
 
 static bool fail_unknown(ar_reader *r)

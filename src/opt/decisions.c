@@ -55,9 +55,9 @@ static arras_dim dim_in(arras_graph *to, const arras_graph *from, arras_dim dim)
         return dim;
     result = affine->constant;
     for (int i = 0; i < affine->nterms; i++)
-        result = ar_dim_add(to, result,
-                            ar_dim_mul(to, ar_size_dim(to, affine->terms[i].size),
-                                       affine->terms[i].factor));
+        result = ar_dim_add(
+            to, result,
+            ar_dim_mul(to, ar_size_dim(to, affine->terms[i].size), affine->terms[i].factor));
     return result;
 }
 

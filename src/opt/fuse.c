@@ -75,8 +75,7 @@ static arras_status find_nodes(ar_fusion *f)
     arras_status status = ar_graph_roots(&roots, f->g, f->err);
 
     if (status == ARRAS_OK)
-        status =
-            ar_reach(&f->nodes, &f->nnodes, f->g, ar_graph_output_count(f->g), roots, f->err);
+        status = ar_reach(&f->nodes, &f->nnodes, f->g, ar_graph_output_count(f->g), roots, f->err);
     ar_free(roots);
     return status;
 }

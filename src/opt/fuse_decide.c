@@ -41,8 +41,7 @@ static bool list_replace(ar_fusion *f, ar_id_list *list, int64_t id, const ar_id
     if (!ids)
         return false;
     while (i < list->count || j < others->count) {
-        bool    first = j == others->count ||
-                     (i < list->count && list->ids[i] <= others->ids[j]);
+        bool    first = j == others->count || (i < list->count && list->ids[i] <= others->ids[j]);
         int64_t next = first ? list->ids[i++] : others->ids[j++];
 
         if (next != id && (n == 0 || ids[n - 1] != next))
@@ -79,15 +78,14 @@ static double inlined_ps(const ar_fusion *f, const ar_item *item)
     double ps = 0;
 
     for (const ar_use *use = item->uses; use; use = use->next)
-        ps += use->evaluations * item->cell_ps +
-              reading_ps(f, item, &f->items[use->reader].reads);
+        ps += use->evaluations * item->cell_ps + reading_ps(f, item, &f->items[use->reader].reads);
     return ps;
 }
 
 /* ---- Whether --------------------------------------------------------------------------------- */
 
-/* Sums of products have kernels of their own, which take what follows in the same cell as long as it
- * is simple, and one sum. */
+/* Sums of products have kernels of their own, which take what follows in the same cell as long as
+ * it is simple, and one sum. */
 static bool spoils_contraction(const ar_fusion *f, const ar_item *item)
 {
     const ar_item *reader = &f->items[item->uses->reader];
@@ -130,12 +128,18 @@ static const char *obstacle(const ar_fusion *f, const ar_item *item)
     return spoils_contraction(f, item) ? "a sum of products has a kernel of its own" : NULL;
 }
 
+/* The same in every cell, and read from nowhere: a compiler computes it once. */
+static bool is_number(const ar_item *item)
+{
+    return item->node->rank == 0 && item->reads.count == 0 && !item->reduces;
+}
+
 static bool decide(const ar_fusion *f, ar_item *item, bool no_fusion)
 {
     if (item->output || no_fusion)
         item->reason = item->output ? "asked for" : "nothing is fused";
     else if (!(item->reason = obstacle(f, item)))
-        item->fused = inlined_ps(f, item) <= stored_ps(f, item);
+        item->fused = is_number(item) || inlined_ps(f, item) <= stored_ps(f, item);
     if (item->reason)
         return false;
     item->reason = !item->fused ? "costs more to compute wherever it is read"

@@ -1,7 +1,8 @@
 /* fuse_look.c -- what a cell of each lambda costs, and how lambdas read one another. */
 #include "opt/fuse.h"
 
-/* Rough numbers of a core of today: an addition of vectors, and a byte to or from memory or a cache. */
+/* Rough numbers of a core of today: an addition of vectors, and a byte to or from memory or a
+ * cache. */
 enum {
     PS_OPERATION = 60,
     PS_BYTE_FAR = 100,
@@ -198,8 +199,7 @@ static bool look_at_load(looker *l, arras_expr load, const ar_frame *around, boo
     if (again)
         return true;
     (*use)->sites++;
-    (*use)->evaluations +=
-        times_of(load, around) * l->item->cells / l->f->items[x->id].cells;
+    (*use)->evaluations += times_of(load, around) * l->item->cells / l->f->items[x->id].cells;
     (*use)->own_cell = (*use)->own_cell && load_is_own_cell(l, load, x);
     (*use)->varies = (*use)->varies || load->nfree > 0;
     (*use)->covers = (*use)->covers || load_covers(l, load, x, around);
@@ -343,8 +343,8 @@ static void measure(ar_fusion *f, arras_array node)
         item->cells *= ar_fuse_estimate(f->g, node->shape[axis]);
     }
     item->cells = item->cells > 1 ? item->cells : 1;
-    item->move_ps = bytes * (symbolic || bytes * item->cells > BYTES_NEAR ? PS_BYTE_FAR
-                                                                          : PS_BYTE_NEAR);
+    item->move_ps =
+        bytes * (symbolic || bytes * item->cells > BYTES_NEAR ? PS_BYTE_FAR : PS_BYTE_NEAR);
 }
 
 static bool list_reads(ar_fusion *f, ar_item *item)

@@ -71,6 +71,15 @@ ar_normal_function ar_normal_stack, ar_normal_concat, ar_normal_roll, ar_normal_
 ar_normal_function ar_normal_reshape, ar_normal_index, ar_normal_gather;
 ar_normal_function ar_normal_reduce, ar_normal_einsum, ar_normal_csr;
 
+/* Reductions (normalise_reduce.c): their variables by number, and one within another over
+ * 0 <= variable k < lengths[k]. */
+arras_expr ar_reduce_variable(arras_graph *to, int number);
+arras_expr ar_reduce_nested(ar_reduction reduction, int n, const arras_dim *lengths,
+                            arras_expr body);
+/* A sum in the type of the body, to which the result is cast: integers wrap around there as they
+ * would have done on the way, and of bools it is their or. */
+ar_reduction ar_sum_of(arras_dtype dtype);
+
 /* Writes out a call: its places for results are filled (inline_calls.c). */
 arras_status ar_inline_call(const ar_scope *caller, const ar_place *call);
 

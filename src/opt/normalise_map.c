@@ -79,7 +79,8 @@ static arras_expr copy_with_args(const copier *c, arras_expr e, const arras_expr
     case AR_EXPR_OP: return ar_expr_apply((ar_op)e->ints[0], e->nargs, args);
     case AR_EXPR_LOAD: return copy_load(c, e, args);
     case AR_EXPR_REDUCE:
-        return ar_expr_reduce((ar_reduction)e->ints[0], e->name, args[0], args[1], args[2]);
+        return ar_expr_reduce_tree((ar_reduction)e->ints[0], ar_expr_tree(e), e->name, args[0],
+                                   args[1], args[2]);
     case AR_EXPR_POISON: break;
     }
     return ar_expr_poison(to, ARRAS_EINVAL, "%s", e->name);

@@ -1,18 +1,16 @@
-/* normalise_reduce.c -- sums and the like: over axes, over the letters of an einsum, over the
- * stored cells of a sparse matrix.  Several variables are reductions within reductions, the last
- * one innermost. */
+/* normalise_reduce.c -- sums and the like: over axes, over the stored cells of a sparse matrix.
+ * Several variables are reductions within reductions, the last one innermost. */
 #include "opt/normalise.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
-enum { NAME_ROOM = 16, MOST_VARIABLES = 52 }; /* the letters of an einsum */
+enum { NAME_ROOM = 16 };
 
 static void variable_name(char *name, int number) { snprintf(name, NAME_ROOM, "r%d", number); }
 
-static arras_expr variable(arras_graph *to, int number)
+arras_expr ar_reduce_variable(arras_graph *to, int number)
 {
     char name[NAME_ROOM];
 
@@ -36,8 +34,8 @@ static ar_reduction outer_reduction(ar_reduction reduction)
     return reduction == AR_REDUCE_count_nonzero ? AR_REDUCE_sum : reduction;
 }
 
-static arras_expr reduce_nested(ar_reduction reduction, int n, const arras_dim *lengths,
-                                arras_expr body)
+arras_expr ar_reduce_nested(ar_reduction reduction, int n, const arras_dim *lengths,
+                            arras_expr body)
 {
     for (int k = n - 1; k >= 0; k--) {
         body = reduce_over(reduction, k, dim_expr(body->graph, lengths[k]), body);
@@ -46,9 +44,7 @@ static arras_expr reduce_nested(ar_reduction reduction, int n, const arras_dim *
     return body;
 }
 
-/* A sum in the type of the body, to which the result is cast: integers wrap around there as they
- * would have done on the way, and of bools it is their or. */
-static ar_reduction sum_of(arras_dtype dtype)
+ar_reduction ar_sum_of(arras_dtype dtype)
 {
     return dtype == ARRAS_BOOL ? AR_REDUCE_any : AR_REDUCE_sum;
 }
@@ -115,7 +111,7 @@ static arras_expr reduce_flat(ar_scope *s, arras_array node, const reduced_axes 
 {
     arras_expr places[ARRAS_MAX_RANK];
 
-    ar_split_number(places, variable(s->to, 0), r->n, r->length);
+    ar_split_number(places, ar_reduce_variable(s->to, 0), r->n, r->length);
     return reduce_over((ar_reduction)node->ints[0], 0, cells_among(s->to, r),
                        read_reduced(s, node, r, places));
 }
@@ -128,8 +124,8 @@ static arras_expr reduce_axes(ar_scope *s, arras_array node, const reduced_axes 
     if (r->n == 0 || reduction == AR_REDUCE_argmin || reduction == AR_REDUCE_argmax)
         return reduce_flat(s, node, r);
     for (int k = 0; k < r->n; k++)
-        places[k] = variable(s->to, k);
-    return reduce_nested(reduction, r->n, r->length, read_reduced(s, node, r, places));
+        places[k] = ar_reduce_variable(s->to, k);
+    return ar_reduce_nested(reduction, r->n, r->length, read_reduced(s, node, r, places));
 }
 
 /* NULL where there certainly are cells. */
@@ -173,86 +169,6 @@ arras_expr ar_normal_reduce(ar_scope *s, arras_array node)
     return node->ninputs > 1 ? with_initial(s, node, &r, total) : total;
 }
 
-/* ---- Einsum ---------------------------------------------------------------------------------- */
-
-/* "ab,bc->ac": a and c are axes of the result; b is summed over, and so a variable. */
-typedef struct {
-    ar_scope   *scope;
-    arras_array node;
-    arras_expr  index[128];  /* of each letter; NULL: not met yet */
-    arras_dim   length[128]; /* of each letter, in the old graph */
-    int         summed;
-    char        letter[MOST_VARIABLES]; /* of each variable, in order of appearance */
-} einsum;
-
-static void note_result(einsum *e)
-{
-    const char *letter = strchr(e->node->name, '>');
-
-    for (int axis = 0; letter && *++letter; axis++) {
-        e->index[*letter & 127] = ar_expr_index(e->scope->to, axis);
-        e->length[*letter & 127] = e->node->shape[axis];
-    }
-}
-
-/* The length of a letter is that of its axes that are not 1, if there are such. */
-static void note_operands(einsum *e)
-{
-    int operand = 0, axis = 0;
-
-    for (const char *at = e->node->name; *at && *at != '-'; at++) {
-        int letter = *at & 127;
-
-        if (*at == ',') {
-            operand++, axis = 0;
-            continue;
-        }
-        if (!e->index[letter]) {
-            e->letter[e->summed] = *at;
-            e->length[letter] = 1;
-            e->index[letter] = variable(e->scope->to, e->summed++);
-        }
-        if (e->node->inputs[operand]->shape[axis] != 1)
-            e->length[letter] = e->node->inputs[operand]->shape[axis];
-        axis++;
-    }
-}
-
-/* Reads an operand whose letters start at `at`, and goes on to those of the next. */
-static arras_expr read_operand(einsum *e, arras_array x, const char **at)
-{
-    arras_expr indices[ARRAS_MAX_RANK];
-
-    for (int axis = 0; axis < x->rank; axis++, ++*at)
-        indices[axis] =
-            broadcast_index(e->index[**at & 127], x->shape[axis], e->length[**at & 127]);
-    ++*at;
-    return ar_expr_cast(ar_scope_read(e->scope, x, indices, NULL), e->node->type.dtype);
-}
-
-/* In the order of the operands, in the type of the result. */
-static arras_expr einsum_product(einsum *e)
-{
-    const char *at = e->node->name;
-    arras_expr  product = read_operand(e, e->node->inputs[0], &at);
-
-    for (int k = 1; k < e->node->ninputs; k++)
-        product = binary(AR_OP_multiply, product, read_operand(e, e->node->inputs[k], &at));
-    return product;
-}
-
-arras_expr ar_normal_einsum(ar_scope *s, arras_array node)
-{
-    einsum    e = { .scope = s, .node = node };
-    arras_dim lengths[MOST_VARIABLES];
-
-    note_result(&e);
-    note_operands(&e);
-    for (int k = 0; k < e.summed; k++)
-        lengths[k] = ar_scope_dim(s, e.length[(int)e.letter[k]]);
-    return reduce_nested(sum_of(node->type.dtype), e.summed, lengths, einsum_product(&e));
-}
-
 /* ---- Compressed sparse rows ------------------------------------------------------------------ */
 
 enum { VALUES, COLUMNS, STARTS, DENSE };
@@ -293,11 +209,11 @@ arras_expr ar_normal_csr(ar_scope *s, arras_array node)
 {
     arras_expr row = ar_expr_index(s->to, 0);
     arras_expr start = read_start(s, node, row), end = read_start(s, node, plus(row, 1));
-    arras_expr product = csr_product(s, node, variable(s->to, 0)), sum, no_row;
+    arras_expr product = csr_product(s, node, ar_reduce_variable(s->to, 0)), sum, no_row;
     char       name[NAME_ROOM];
 
     variable_name(name, 0);
-    sum = ar_expr_reduce(sum_of(node->type.dtype), name, start, end, product);
+    sum = ar_expr_reduce(ar_sum_of(node->type.dtype), name, start, end, product);
     no_row = read_start(s, node, int_expr(s->to, -1));
     return choose(csr_row_fits(s, node, start, end), ar_expr_cast(sum, node->type.dtype),
                   ar_expr_cast(no_row, node->type.dtype));

@@ -65,8 +65,15 @@ ar_traffic ar_decisions_traffic(const ar_decisions *decisions, const arras_graph
 /* Expressions that are cheaper (simplify.c). */
 arras_status ar_simplify(arras_graph **out, const arras_graph *normal, arras_error *err);
 
+/* Axes of one cell are left out of arrays that are no outputs (squeeze.c). */
+arras_status ar_squeeze(arras_graph **out, const arras_graph *normal, arras_error *err);
+
 /* Short reductions with known bounds become sums of their cells: windows become stencils (unroll.c). */
 arras_status ar_unroll(arras_graph **out, const arras_graph *normal, arras_error *err);
+
+/* Long reductions of few results become reductions of parts, which can run at once, and of their
+ * results: in the same order, with the same bits (split.c). */
+arras_status ar_split(arras_graph **out, const arras_graph *normal, arras_error *err);
 
 /* The arrays that are not worth storing are computed where they are read: those whose cells cost less
  * than writing and reading them, and which are never read outside.  Outputs are stored (fuse*.c). */

@@ -12,7 +12,7 @@ static void replace(arras_graph **g, arras_graph *by)
 typedef arras_status pass_function(arras_graph **out, const arras_graph *normal, arras_error *err);
 
 /* In this order; every one simplifies what it makes. */
-static pass_function *const passes[] = { ar_unroll };
+static pass_function *const passes[] = { ar_squeeze, ar_unroll, ar_split };
 
 arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
                          const ar_opt_options *options, ar_decisions *decisions, arras_error *err)

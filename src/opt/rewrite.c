@@ -6,10 +6,7 @@
  * shared by many branches would be written for each of them. */
 enum { MOST_VISITS = 20000 };
 
-arras_expr ar_no_memory(arras_graph *g)
-{
-    return ar_expr_poison(g, ARRAS_ENOMEM, "out of memory");
-}
+arras_expr ar_no_memory(arras_graph *g) { return ar_expr_poison(g, ARRAS_ENOMEM, "out of memory"); }
 
 /* ---- Parts of expressions -------------------------------------------------------------------- */
 
@@ -203,9 +200,9 @@ static arras_status rewrite_array(ar_rewrite *r, arras_array old)
         return rewrite_lambda(r, old);
     if (old->kind == AR_INPUT)
         return keep_array(r, &r->became[old->id], ar_graph_input_find(r->to, old->name));
-    return keep_array(r, &r->became[old->id],
-                      ar_data(r->to, old->type.dtype, old->rank, old->shape, old->ints, old->ref,
-                              false));
+    return keep_array(
+        r, &r->became[old->id],
+        ar_data(r->to, old->type.dtype, old->rank, old->shape, old->ints, old->ref, false));
 }
 
 /* ---- The graph ------------------------------------------------------------------------------- */
@@ -222,8 +219,8 @@ static arras_status copy_inputs(ar_rewrite *r)
 
         for (int axis = 0; axis < old->rank; axis++)
             shape[axis] = ar_rewrite_dim(r, old->shape[axis]);
-        status = keep_array(r, &input,
-                            ar_input(r->to, old->name, old->type.dtype, old->rank, shape));
+        status =
+            keep_array(r, &input, ar_input(r->to, old->name, old->type.dtype, old->rank, shape));
         if (status != ARRAS_OK)
             return status;
     }
@@ -260,8 +257,8 @@ static arras_status find_nodes(ar_rewrite *r)
     arras_status status = ar_graph_roots(&roots, r->from, r->err);
 
     if (status == ARRAS_OK)
-        status = ar_reach(&r->nodes, &r->count, r->from, ar_graph_output_count(r->from), roots,
-                          r->err);
+        status =
+            ar_reach(&r->nodes, &r->count, r->from, ar_graph_output_count(r->from), roots, r->err);
     ar_free(roots);
     return status;
 }

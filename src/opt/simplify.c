@@ -1,6 +1,6 @@
 /* simplify.c -- expressions that are cheaper and give the same bits: IEEE rules are kept, and what
- * may go wrong still does.  Operands that may be swapped have one order, so that x + y and y + x are
- * one expression. */
+ * may go wrong still does.  Operands that may be swapped have one order, so that x + y and y + x
+ * are one expression. */
 #include "opt/opt.h"
 
 #include "opt/rewrite.h"
@@ -13,7 +13,7 @@ typedef struct {
     int          n;
     arras_expr   args[AR_MAX_ARITY];
     ar_signature s;
-    ar_class class; /* of the type computed in */
+    ar_class class;               /* of the type computed in */
     ar_value value[AR_MAX_ARITY]; /* of operands that are numbers, in the operand's type */
     bool     number[AR_MAX_ARITY];
 } operation;
@@ -78,11 +78,9 @@ static bool is_integer(const operation *o)
 /* Then x + 0.0 is x. */
 static bool is_never_minus_zero(arras_expr x)
 {
-    return (x->kind == AR_EXPR_CAST &&
-            ar_dtype_class(x->args[0]->type.dtype) < AR_CLASS_REAL) ||
+    return (x->kind == AR_EXPR_CAST && ar_dtype_class(x->args[0]->type.dtype) < AR_CLASS_REAL) ||
            ar_dtype_class(x->type.dtype) < AR_CLASS_REAL || ar_expr_is(x, AR_OP_abs) ||
-           ar_expr_is(x, AR_OP_exp) ||
-           (ar_expr_is(x, AR_OP_multiply) && x->args[0] == x->args[1]);
+           ar_expr_is(x, AR_OP_exp) || (ar_expr_is(x, AR_OP_multiply) && x->args[0] == x->args[1]);
 }
 
 static bool is_negated(const operation *o, int i)
@@ -211,8 +209,7 @@ static arras_expr simple_where(const operation *o)
 /* Every value of one type is a value of the other. */
 static bool holds_all(arras_dtype to, arras_dtype from)
 {
-    return from == to ||
-           ar_promote((ar_type){ from, false }, (ar_type){ to, false }).dtype == to;
+    return from == to || ar_promote((ar_type){ from, false }, (ar_type){ to, false }).dtype == to;
 }
 
 static bool is_whole(arras_dtype dtype)
@@ -278,7 +275,8 @@ static void order_operands(operation *o)
         o->op = o->op == AR_OP_greater ? AR_OP_less : AR_OP_less_equal;
         swap = true;
     } else if (o->n == 2 && commutes(o)) {
-        bool first = o->args[0]->kind == AR_EXPR_LITERAL, last = o->args[1]->kind == AR_EXPR_LITERAL;
+        bool first = o->args[0]->kind == AR_EXPR_LITERAL,
+             last = o->args[1]->kind == AR_EXPR_LITERAL;
 
         swap = first != last ? first : o->args[0]->id > o->args[1]->id;
     }

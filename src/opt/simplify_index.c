@@ -1,8 +1,8 @@
 /* simplify_index.c -- arithmetic of indices.
  *
- * Sums of multiples are brought to one form, t1*c1 + t2*c2 + ... + c: numbers of 64 bits are a ring,
- * so that nothing changes even where they wrap around.  Quotients and remainders come out of it
- * where it is known that nothing does. */
+ * Sums of multiples are brought to one form, t1*c1 + t2*c2 + ... + c: numbers of 64 bits are a
+ * ring, so that nothing changes even where they wrap around.  Quotients and remainders come out of
+ * it where it is known that nothing does. */
 #include "opt/rewrite.h"
 
 enum { MOST_TERMS = 8 };

@@ -12,7 +12,7 @@ typedef struct {
 
 typedef struct {
     int               rank;
-    const arras_expr *indices;  /* NULL: a variable */
+    const arras_expr *indices; /* NULL: a variable */
     const char       *variable;
     arras_expr        value;
     uint32_t          axes; /* whose index changes */

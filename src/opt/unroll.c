@@ -1,14 +1,14 @@
-/* unroll.c -- short reductions with known bounds are written out, one cell after the other, which is
- * the order of up to 64 cells.  Contractions stay: there are better ways to compute them. */
+/* unroll.c -- short reductions with known bounds are written out, one cell after the other, which
+ * is the order of up to 64 cells.  Contractions stay: there are better ways to compute them. */
 #include "opt/opt.h"
 
 #include "opt/rewrite.h"
 
 enum {
-    MOST_ROUNDS = 32,       /* of all reductions within one another */
-    MOST_OPERATIONS = 300,  /* of the result */
-    MOST_CONTRACTED = 3,    /* rounds of a sum of products x[i, k] * y[k, j] */
-    MOST_ALONG = 8,         /* rounds along an axis that nothing else runs along */
+    MOST_ROUNDS = 32,      /* of all reductions within one another */
+    MOST_OPERATIONS = 300, /* of the result */
+    MOST_CONTRACTED = 3,   /* rounds of a sum of products x[i, k] * y[k, j] */
+    MOST_ALONG = 8,        /* rounds along an axis that nothing else runs along */
     MOST_VISITS = 1000
 };
 

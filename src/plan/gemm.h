@@ -31,6 +31,6 @@ bool ar_gemm_is_large(int64_t rows, int64_t columns, int64_t terms);
 /* The library's sums may depend on how many rows it is given at once.  So that results do not
  * depend on threads, boxes that go to it begin at multiples of this, and end there or with the
  * result; and they have all columns. */
-enum { AR_GEMM_ROWS = 256 };
+enum { AR_GEMM_ROWS = 512 };
 
 #endif

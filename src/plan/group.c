@@ -44,7 +44,9 @@ static bool order_allows(const grouper *s, const ar_member *m, int number)
     for (int k = 0; k < m->lambda->ninputs; k++) {
         const ar_member *from = member_of(s, m->lambda->inputs[k]);
 
-        if (from && (from->group > number || (from->group == number && !m->facts.same_cell[k])))
+        if (!from || (from->constant && !m->constant)) /* is there before all launches */
+            continue;
+        if (from->group > number || (from->group == number && !m->facts.same_cell[k]))
             return false;
     }
     return true;

@@ -22,7 +22,19 @@
 extern char **environ;
 
 const char *const ar_compiler_arguments[] = {
-    "-O1", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-nostdlib", "-w", NULL
+    "-O2",
+    "-ftree-vectorize",
+    "-fvect-cost-model=dynamic",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-march=native",
+    "-ffp-contract=off",
+    "-fno-asynchronous-unwind-tables",
+    "-shared",
+    "-fPIC",
+    "-nostdlib",
+    "-w",
+    NULL
 };
 
 /* ---- Files ---------------------------------------------------------------------------------- */

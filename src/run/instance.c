@@ -216,12 +216,11 @@ static arras_status copy_jobs(void *context, int64_t first, int64_t last, int th
                               arras_error *err)
 {
     const arras_run *run = context;
-    arras_status     status = ARRAS_OK;
 
-    (void)thread;
-    for (int64_t i = first; i < last && status == ARRAS_OK; i++)
-        status = ar_tensor_copy(&run->jobs[i].to, &run->jobs[i].from, err);
-    return status;
+    (void)thread, (void)err;
+    for (int64_t i = first; i < last; i++)
+        ar_cells_copy(&run->jobs[i].to, &run->jobs[i].from);
+    return ARRAS_OK;
 }
 
 static const char *step_name(arras_run *run, int number)

@@ -6,36 +6,58 @@
 
 /* ---- The reference evaluator in place of kernels ---------------------------------------------- */
 
-/* Writes the outputs that are bound; the results keep the others. */
-static arras_status deliver(arras_results *results, const ar_sorted *sorted, arras_error *err)
+static ar_tensor result_tensor(const arras_buffer *b)
 {
-    int          kept = 0;
+    ar_tensor tensor = { .dtype = b->dtype,
+                         .rank = b->rank,
+                         .shape = b->shape,
+                         .strides = b->strides,
+                         .data = b->data };
+
+    ar_shape_count(&tensor.count, b->rank, b->shape);
+    return tensor;
+}
+
+/* Where each output goes: to what is bound, or nowhere else. */
+static arras_status find_places(ar_tensor *places, int64_t *strides, const arras_results *results,
+                                const ar_sorted *sorted, const arras_graph *g, arras_error *err)
+{
     arras_status status = ARRAS_OK;
 
     for (int i = 0; i < results->count && status == ARRAS_OK; i++) {
-        arras_binding       *item = &results->items[i];
-        const arras_binding *bound = sorted->outputs[i];
-        int64_t              strides[ARRAS_MAX_RANK];
-        ar_tensor            to, from;
+        const arras_buffer *made = &results->items[i].buffer;
 
-        if (!bound) {
-            results->items[kept++] = *item;
+        places[i] = result_tensor(made);
+        if (sorted->outputs[i])
+            status = ar_output_check(&places[i], strides + (ptrdiff_t)i * ARRAS_MAX_RANK,
+                                     results->items[i].name, &sorted->outputs[i]->buffer,
+                                     made->dtype, made->rank, made->shape, err);
+    }
+    return status == ARRAS_OK ? ar_outputs_apart(g, results->count, places, err) : status;
+}
+
+/* Writes the outputs that are bound, once all are known to be good; the results keep the others. */
+static arras_status deliver(arras_results *results, ar_sorted *sorted, const arras_graph *g,
+                            arras_error *err)
+{
+    size_t       n = (size_t)results->count;
+    ar_tensor   *places = ar_arena_alloc(&sorted->arena, n, sizeof *places);
+    int64_t     *strides = ar_arena_alloc(&sorted->arena, n * ARRAS_MAX_RANK, sizeof *strides);
+    int          kept = 0;
+    arras_status status;
+
+    if (!places || !strides)
+        return ar_fail_memory(err, n * sizeof *places);
+    status = find_places(places, strides, results, sorted, g, err);
+    for (int i = 0; i < results->count && status == ARRAS_OK; i++) {
+        ar_tensor from = result_tensor(&results->items[i].buffer);
+
+        if (!sorted->outputs[i]) {
+            results->items[kept++] = results->items[i];
             continue;
         }
-        status = ar_output_check(&to, strides, item->name, &bound->buffer, item->buffer.dtype,
-                                 item->buffer.rank, item->buffer.shape, err);
-        from = (ar_tensor){ .dtype = item->buffer.dtype,
-                            .rank = item->buffer.rank,
-                            .shape = item->buffer.shape,
-                            .strides = item->buffer.strides,
-                            .count = to.count,
-                            .data = item->buffer.data };
-        if (status == ARRAS_OK)
-            status = ar_tensor_copy(&to, &from, err);
-        if (status == ARRAS_OK)
-            ar_free(item->buffer.data);
-        else
-            results->items[kept++] = *item;
+        ar_cells_copy(&places[i], &from);
+        ar_free(from.data);
     }
     if (status == ARRAS_OK)
         results->count = kept;
@@ -54,7 +76,7 @@ static arras_status launch_plain(arras_results **out, const arras_program *p, in
     if (status == ARRAS_OK)
         status = ar_reference_run(&results, p->g, sorted.ninputs, sorted.inputs, err);
     if (status == ARRAS_OK)
-        status = deliver(results, &sorted, err);
+        status = deliver(results, &sorted, p->g, err);
     ar_sorted_close(&sorted);
     if (status == ARRAS_OK && out)
         *out = results;
@@ -104,13 +126,10 @@ static arras_status end_run(arras_results **out, arras_run *run, arras_status st
     return status;
 }
 
-static arras_status copy_entries(const arras_run *run, arras_error *err)
+static void copy_entries(const arras_run *run)
 {
-    arras_status status = ARRAS_OK;
-
-    for (int i = 0; i < run->nentries && status == ARRAS_OK; i++)
-        status = ar_tensor_copy(&run->entries[i].to, &run->entries[i].from, err);
-    return status;
+    for (int i = 0; i < run->nentries; i++)
+        ar_cells_copy(&run->entries[i].to, &run->entries[i].from);
 }
 
 /* ---- At once ---------------------------------------------------------------------------------- */
@@ -130,9 +149,8 @@ arras_status ar_launch(arras_results **out, arras_program *p, int n, const arras
     status = ar_run_bind(&run, p, n, bindings, out != NULL, err);
     if (status != ARRAS_OK)
         return status;
-    status = copy_entries(run, err);
-    if (status == ARRAS_OK)
-        status = ar_taskgraph_run(run->tasks, p->pool, err);
+    copy_entries(run);
+    status = ar_taskgraph_run(run->tasks, p->pool, err);
     status = end_run(out, run, status, err);
     count_launch(p, run, ar_alloc_made() - made);
     ar_run_release(run);
@@ -162,6 +180,7 @@ static arras_status start_plain(arras_run **out, arras_program *p, int n,
 arras_status ar_launch_start(arras_run **out, arras_program *p, int n,
                              const arras_binding *bindings, arras_error *err)
 {
+    int64_t      made = ar_alloc_made();
     arras_run   *run;
     arras_status status;
 
@@ -170,9 +189,9 @@ arras_status ar_launch_start(arras_run **out, arras_program *p, int n,
     status = ar_run_bind(&run, p, n, bindings, true, err);
     if (status != ARRAS_OK)
         return status;
-    status = copy_entries(run, err);
-    if (status == ARRAS_OK)
-        status = ar_taskgraph_start(run->tasks, p->pool, err);
+    copy_entries(run);
+    status = ar_taskgraph_start(run->tasks, p->pool, err);
+    run->allocations = ar_alloc_made() - made;
     if (status == ARRAS_OK) {
         *out = run;
         return ARRAS_OK;

@@ -38,9 +38,20 @@ void         ar_run_release(arras_run *run);
 /* The bindings of a run again. */
 arras_status ar_run_sorted(ar_sorted *out, const arras_run *run, arras_error *err);
 
+/* ---- What overlaps (overlap.c) ---------------------------------------------------------------- */
+
+/* Two tensors may have a byte in common.  Columns of one matrix do not, nor do blocks of them. */
+bool ar_tensors_meet(const ar_tensor *a, const ar_tensor *b);
+/* Two cells of one tensor may have a byte in common. */
+bool ar_tensor_meets_itself(const ar_tensor *tensor);
+
 /* ---- Memory that is bound (launch_memory.c) --------------------------------------------------- */
 
 bool ar_tensor_is_aligned(const ar_tensor *tensor);
+
+/* Outputs, by number, must not share memory. */
+arras_status ar_outputs_apart(const arras_graph *g, int n, const ar_tensor *outputs,
+                              arras_error *err);
 
 /* Gives steps the memory of what is bound.  Inputs that are not aligned are copied first; outputs
  * that share memory with inputs, or are not in C order, are computed elsewhere and copied last. */

@@ -19,35 +19,6 @@ bool ar_tensor_is_aligned(const ar_tensor *tensor)
     return (uintptr_t)tensor->data % (uintptr_t)align == 0;
 }
 
-/* The bytes between the first cell in memory and the end of the last. */
-typedef struct {
-    uintptr_t lo, hi;
-} extent;
-
-static extent extent_of(const ar_tensor *tensor)
-{
-    uintptr_t lo = (uintptr_t)tensor->data, hi = lo + ar_dtype_size(tensor->dtype);
-
-    if (tensor->count == 0)
-        return (extent){ 0, 0 };
-    for (int axis = 0; axis < tensor->rank; axis++) {
-        int64_t reach = (tensor->shape[axis] - 1) * tensor->strides[axis];
-
-        if (reach < 0)
-            lo += (uintptr_t)reach;
-        else
-            hi += (uintptr_t)reach;
-    }
-    return (extent){ lo, hi };
-}
-
-static bool meet(const ar_tensor *a, const ar_tensor *b)
-{
-    extent x = extent_of(a), y = extent_of(b);
-
-    return x.lo < y.hi && y.lo < x.hi;
-}
-
 /* ---- Inputs ----------------------------------------------------------------------------------- */
 
 static int64_t bytes_of(const ar_tensor *tensor)
@@ -195,14 +166,12 @@ static arras_status bind_output(arras_run *run, int output, arras_error *err)
                            like->rank, like->shape, err);
 }
 
-static arras_status check_apart(const arras_run *run, arras_error *err)
+arras_status ar_outputs_apart(const arras_graph *g, int n, const ar_tensor *outputs,
+                              arras_error *err)
 {
-    const arras_graph *g = run->core->optimised;
-    int                n = ar_graph_output_count(g);
-
     for (int i = 0; i < n; i++)
         for (int k = 0; k < i; k++)
-            if (meet(&run->outputs[i], &run->outputs[k]))
+            if (ar_tensors_meet(&outputs[i], &outputs[k]))
                 return ar_fail(err, ARRAS_EINVAL,
                                "outputs %s and %s share memory: each needs its own",
                                ar_graph_output(g, k)->name, ar_graph_output(g, i)->name);
@@ -220,7 +189,9 @@ static arras_status bind_outputs(arras_run *run, arras_error *err)
         status = open_results(run, err);
     for (int i = 0; i < n && status == ARRAS_OK; i++)
         status = bind_output(run, i, err);
-    return status == ARRAS_OK ? check_apart(run, err) : status;
+    if (status == ARRAS_OK)
+        status = ar_outputs_apart(run->core->optimised, n, run->outputs, err);
+    return status;
 }
 
 /* ---- Outputs: where they are computed ---------------------------------------------------------- */
@@ -260,7 +231,7 @@ static bool needs_detour(const arras_run *run, int output, int array)
     if (!ar_tensor_is_dense(to) || !ar_tensor_is_aligned(to))
         return true;
     for (int a = 0; a < run->core->plan.narrays; a++)
-        if (is_callers(run, a) && meet(&run->arrays[a], to) && !may_write_over(run, array, a))
+        if (is_callers(run, a) && ar_tensors_meet(&run->arrays[a], to) && !may_write_over(run, array, a))
             return true;
     return false;
 }
@@ -296,7 +267,7 @@ static arras_status place_copy(arras_run *run, const ar_plan_copy *copy, arras_e
     int       n = ar_graph_output_count(run->core->optimised);
 
     for (int i = 0; i < n && is_callers(run, copy->array); i++)
-        in_danger = in_danger || meet(&run->outputs[i], &from);
+        in_danger = in_danger || ar_tensors_meet(&run->outputs[i], &from);
     if (in_danger) {
         void        *aside = take_once(&run->detours[copy->output], bytes_of(&from), err);
         ar_copy_job *entry = &run->entries[run->nentries];

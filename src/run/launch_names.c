@@ -109,10 +109,8 @@ arras_status ar_output_check(ar_tensor *out, int64_t *strides, const char *name,
             return ar_fail(err, ARRAS_ESHAPE,
                            "output %s: axis %d is %" PRId64 ", but the program makes %" PRId64,
                            name, axis, buffer->shape[axis], shape[axis]);
-    for (int axis = 0; axis < rank; axis++)
-        if (out->count > 0 && shape[axis] > 1 && strides[axis] == 0)
-            return ar_fail(err, ARRAS_EINVAL,
-                           "output %s: axis %d has stride 0, so that cells would share memory",
-                           name, axis);
+    if (ar_tensor_meets_itself(out))
+        return ar_fail(err, ARRAS_EINVAL,
+                       "output %s: with these strides some of its cells would share memory", name);
     return ARRAS_OK;
 }

@@ -1,4 +1,4 @@
-/* program.h -- what the files of compiled programs share: core.c, program.c, instance*.c, launch*.c.
+/* program.h -- what the files of compiled programs share: core.c, programs.c, instance*.c, launch*.c.
  *
  * A core (plan and kernels) knows no sizes and no memory.  An instance is a core with every size
  * known: arrays have shapes, temporaries have memory, steps are tasks.  A program has a core for each
@@ -142,7 +142,7 @@ arras_status ar_step_run_all(ar_step_run *step, arras_error *err);
 /* Gives temporaries their places, and the tasks the order that sharing memory asks for. */
 arras_status ar_instance_place(arras_run *run, arras_error *err);
 
-/* ---- Programs (program.c) --------------------------------------------------------------------- */
+/* ---- Programs (programs.c) --------------------------------------------------------------------- */
 
 typedef struct ar_variant {
     ar_core           *core;
@@ -153,7 +153,6 @@ typedef struct ar_variant {
 
 struct arras_program {
     const arras_graph *g;
-    int                noutputs; /* of the graph when it was compiled */
     ar_pool           *pool;
     pthread_mutex_t    lock; /* of all below */
     ar_variant        *variants; /* the first is the one for arrays in C order */

@@ -48,6 +48,8 @@ typedef struct {
     int             identity;           /* 0, 1, or -1: there is none */
     int64_t         place;
     uint64_t        count;
+    bool            partials;  /* cells are results of parts: each counts as a block */
+    bool            in_blocks; /* even if they are few: cells of a part that is not the first */
     ar_value        serial, lanes[AR_FOLD_LANES], blocks[AR_FOLD_DEPTH];
 } ar_fold;
 

@@ -77,6 +77,11 @@ static void add_in_order(ar_fold *fold, const ar_value *cell)
 {
     uint64_t place = fold->count % AR_FOLD_BLOCK;
 
+    if (fold->partials) {
+        fold->lanes[0] = *cell;
+        push_block(fold, fold->count);
+        return;
+    }
     if (fold->count == 0)
         fold->serial = *cell;
     else if (fold->count < AR_FOLD_SERIAL)
@@ -110,7 +115,8 @@ void ar_fold_add(ar_fold *fold, arras_dtype dtype, const void *cell, int64_t pla
 /* The later, smaller parts are combined first: they are the right side of every split. */
 static void combine_blocks(ar_fold *fold, ar_value *total)
 {
-    uint64_t blocks = fold->count / AR_FOLD_BLOCK, rest = fold->count % AR_FOLD_BLOCK;
+    uint64_t size = fold->partials ? 1 : AR_FOLD_BLOCK;
+    uint64_t blocks = fold->count / size, rest = fold->count % size;
     bool     started = rest > 0;
 
     if (started) {
@@ -139,7 +145,7 @@ bool ar_fold_end(ar_fold *fold, void *out)
         ar_cell_cast(fold->result, out, ARRAS_I64, &identity);
     } else if (fold->is_better) {
         ar_cell_cast(fold->result, out, ARRAS_I64, &fold->place);
-    } else if (fold->count <= AR_FOLD_SERIAL) {
+    } else if (fold->count <= AR_FOLD_SERIAL && !fold->in_blocks && !fold->partials) {
         ar_cell_cast(fold->result, out, fold->compute, &fold->serial);
     } else {
         combine_blocks(fold, &total);

@@ -199,6 +199,7 @@ static arras_status reduce_range(lambda *l, ar_instruction *step, int64_t lo, in
     arras_status status = ARRAS_OK;
 
     ar_fold_start(step->fold);
+    step->fold->in_blocks = ar_expr_tree(step->expr) == AR_TREE_PART && lo > 0;
     for (int64_t i = lo; i < hi && status == ARRAS_OK; i++) {
         variable->value = i;
         variable->tick = ++l->program.clock;

@@ -70,6 +70,8 @@ static bool prepare(ar_program *p, ar_instruction *step)
     step->fold = ar_arena_alloc(&p->arena, 1, sizeof *step->fold);
     if (step->fold)
         ar_fold_open(step->fold, (ar_reduction)expr->ints[0], expr->args[BODY]->type);
+    if (step->fold)
+        step->fold->partials = ar_expr_tree(expr) == AR_TREE_PARTIALS;
     return step->fold != NULL;
 }
 

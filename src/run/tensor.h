@@ -41,6 +41,8 @@ void         ar_view_open(ar_view *view, const ar_tensor *tensor);
 /* Casts the cells of `from`, in row-major order, into those of `to`, in row-major order: the counts
  * must agree, the shapes need not. */
 arras_status ar_tensor_copy(const ar_tensor *to, const ar_tensor *from, arras_error *err);
+/* The same for tensors of one type and shape that do not overlap (copy.c). */
+void ar_cells_copy(const ar_tensor *to, const ar_tensor *from);
 
 /* What a message calls a node, and a cell, which need not be aligned; held by `text`. */
 const char *ar_describe(ar_text *text, arras_array node);

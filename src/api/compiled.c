@@ -1,4 +1,4 @@
-/* launch.c -- compiled programs as the public header has them. */
+/* compiled.c -- compiled programs as the public header has them. */
 #include "api/compile.h"
 
 #include <string.h>

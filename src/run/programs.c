@@ -1,4 +1,4 @@
-/* program.c -- a compiled program: its cores, its instances, what it counts. */
+/* programs.c -- a compiled program: its cores, its instances, what it counts. */
 #include "run/buffers.h"
 #include "run/program.h"
 
@@ -108,7 +108,6 @@ arras_status ar_program_new(arras_program **out, const ar_program_parts *parts, 
         return ar_fail_memory(err, sizeof *p);
     p->g = parts->g;
     ar_graph_keep(p->g);
-    p->noutputs = ar_graph_output_count(p->g);
     p->tile_bytes = parts->tile_bytes;
     p->from_memory = parts->from_memory;
     pthread_mutex_init(&p->lock, NULL);

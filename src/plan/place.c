@@ -1,4 +1,4 @@
-/* memory.c -- one piece of memory for all temporary arrays: those that are never needed at the same
+/* place.c -- one piece of memory for all temporary arrays: those that are never needed at the same
  * time may lie at the same place. */
 #include "plan/plan.h"
 

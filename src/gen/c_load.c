@@ -1,0 +1,352 @@
+/* c_load.c -- reads of arrays, and what becomes of an index outside its axis. */
+#include "gen/c_writer.h"
+
+#include <stdio.h>
+
+int ar_c_operand(const ar_writer *w, arras_expr load) { return w->form->n + (int)load->ints[0]; }
+
+/* An index that may be above INT64_MAX is outside in any case, but some rules ask how far. */
+static bool index_is_plain(arras_expr load, int axis)
+{
+    return load->args[axis]->type.dtype != ARRAS_U64 || load->ints[1 + axis] == ARRAS_EDGE_NONE ||
+           load->ints[1 + axis] == ARRAS_EDGE_CONSTANT;
+}
+
+static const char *const edge_functions[] = {
+    [ARRAS_EDGE_NONE] = NULL,
+    [ARRAS_EDGE_CONSTANT] = NULL,
+    [ARRAS_EDGE_NEAREST] = "edge_nearest",
+    [ARRAS_EDGE_REFLECT] = "edge_reflect",
+    [ARRAS_EDGE_MIRROR] = "edge_mirror",
+    [ARRAS_EDGE_WRAP] = "edge_wrap",
+};
+
+/* Which of a load's fills belongs to an axis, from 1. */
+static int fill_number(arras_expr load, int axis)
+{
+    int fill = 0;
+
+    for (int a = 0; a <= axis; a++)
+        fill += load->ints[1 + a] == ARRAS_EDGE_CONSTANT;
+    return fill;
+}
+
+/* "int64_t j7_0 = ...;" */
+static void put_index(ar_writer *w, arras_expr e, int axis)
+{
+    ar_text_printf(w->out, "int64_t j%" PRId64 "_%d = ", e->id, axis);
+    ar_c_cast(w, e->args[axis], ARRAS_I64);
+    ar_text_add(w->out, ";\n");
+}
+
+/* Brings j7_0 inside the axis; outside a constant edge f7 becomes the number of its fill, and the
+ * nearest cell is read all the same: of an array kept in a tile only cells near by exist. */
+static void put_edge_rule(ar_writer *w, arras_expr e, int axis)
+{
+    arras_edge_rule rule = (arras_edge_rule)e->ints[1 + axis];
+    int             operand = ar_c_operand(w, e);
+    char            j[48], n[32];
+
+    if (rule != ARRAS_EDGE_CONSTANT && ar_c_is_inside(w, e, axis))
+        return;
+    snprintf(j, sizeof j, "j%" PRId64 "_%d", e->id, axis);
+    snprintf(n, sizeof n, "n%d_%d", operand, axis);
+    if (rule == ARRAS_EDGE_NONE)
+        ar_text_printf(w->out, "if ((uint64_t)%s >= (uint64_t)%s) return 1;\n", j, n);
+    else if (rule == ARRAS_EDGE_CONSTANT)
+        ar_text_printf(w->out,
+                       "if ((uint64_t)%s >= (uint64_t)%s) f%" PRId64
+                       " = %d, %s = edge_nearest(%s, %s);\n",
+                       j, n, e->id, fill_number(e, axis), j, j, n);
+    else
+        ar_text_printf(w->out, "if (%s == 0) return 1;\n%s = %s(%s, %s);\n", n, j,
+                       edge_functions[rule], j, n);
+}
+
+/* "fill == 1 ? 0 : " */
+static void print_fills(ar_writer *w, arras_expr e, const char *name)
+{
+    for (int fill = 1; fill <= e->nargs - e->rank; fill++) {
+        ar_text_printf(w->out, "%s == %d ? ", name, fill);
+        ar_c_cast(w, e->args[e->rank + fill - 1], e->type.dtype);
+        ar_text_add(w->out, " : ");
+    }
+}
+
+static void print_bool_test(ar_writer *w, arras_expr e)
+{
+    ar_text_add(w->out, e->type.dtype == ARRAS_BOOL ? " != 0" : "");
+}
+
+/* ---- One cell --------------------------------------------------------------------------------- */
+
+static void put_flat_load(ar_writer *w, arras_expr e)
+{
+    ar_c_start(w, e);
+    ar_text_printf(w->out, "((const %s *)d%d)[%s]", ar_c_type(e->type.dtype), ar_c_operand(w, e),
+                   e->rank ? "i" : "0");
+    print_bool_test(w, e);
+    ar_text_add(w->out, ";\n");
+}
+
+void ar_c_put_load(ar_writer *w, arras_expr e)
+{
+    char fill[32];
+
+    if (w->flat) {
+        put_flat_load(w, e);
+        return;
+    }
+    for (int axis = 0; axis < e->rank; axis++) {
+        ar_c_put(w, e->args[axis]);
+        w->failed = w->failed || !index_is_plain(e, axis);
+    }
+    ar_text_printf(w->out, "%s v%" PRId64 ";\n{\n", ar_c_type(e->type.dtype), e->id);
+    if (e->nargs > e->rank)
+        ar_text_printf(w->out, "int f%" PRId64 " = 0;\n", e->id);
+    for (int axis = 0; axis < e->rank; axis++) {
+        put_index(w, e, axis);
+        put_edge_rule(w, e, axis);
+    }
+    ar_text_printf(w->out, "v%" PRId64 " = ", e->id);
+    snprintf(fill, sizeof fill, "f%" PRId64, e->id);
+    print_fills(w, e, fill);
+    ar_text_printf(w->out, "*(const %s *)(d%d", ar_c_type(e->type.dtype), ar_c_operand(w, e));
+    for (int axis = 0; axis < e->rank; axis++)
+        ar_text_printf(w->out, " + j%" PRId64 "_%d * s%d_%d", e->id, axis, ar_c_operand(w, e),
+                       axis);
+    ar_text_add(w->out, ")");
+    print_bool_test(w, e);
+    ar_text_add(w->out, ";\n}\n");
+}
+
+/* ---- Before a strip ---------------------------------------------------------------------------- */
+
+static bool axis_has_cells(const ar_writer *w, arras_expr load, int axis)
+{
+    arras_dim length = w->lambda->inputs[load->ints[0]]->shape[axis];
+
+    return !ar_dim_symbolic(length) && length > 0;
+}
+
+/* Where a fill stands for the cell the cell is read all the same, and thrown away: it must exist. */
+static void put_empty_guard(ar_writer *w, ar_c_strip *strip, arras_expr e)
+{
+    for (int axis = 0; axis < e->rank; axis++) {
+        if (axis_has_cells(w, e, axis))
+            continue;
+        ar_text_printf(w->out, "if (n%d_%d == 0) last%d = first%d;\n", ar_c_operand(w, e), axis,
+                       strip->number, strip->number);
+        strip->cut = true;
+    }
+}
+
+static void prepare_fixed(ar_writer *w, arras_expr e, int axis)
+{
+    ar_c_put(w, e->args[axis]);
+    put_index(w, e, axis);
+    put_edge_rule(w, e, axis);
+}
+
+static void prepare_affine(ar_writer *w, ar_c_strip *strip, arras_expr e, int axis,
+                           const ar_c_affine *form)
+{
+    ar_c_affine_put_terms(w, form);
+    ar_text_printf(w->out, "const int64_t j%" PRId64 "_%d = ", e->id, axis);
+    ar_c_affine_print_rest(w, form);
+    ar_text_add(w->out, ";\n");
+    if (ar_c_is_inside(w, e, axis))
+        return;
+    strip->cut = true;
+    ar_text_printf(w->out,
+                   "keep_inside(&first%d, &last%d, %" PRId64 "ll, j%" PRId64 "_%d, n%d_%d);\n",
+                   strip->number, strip->number, form->along, e->id, axis, ar_c_operand(w, e),
+                   axis);
+}
+
+/* Its reads are checked one by one, but from an axis without cells nothing can be read. */
+static void prepare_any(ar_writer *w, arras_expr e, int axis)
+{
+    if (e->ints[1 + axis] != ARRAS_EDGE_CONSTANT && !axis_has_cells(w, e, axis))
+        ar_text_printf(w->out, "if (n%d_%d == 0) return 1;\n", ar_c_operand(w, e), axis);
+}
+
+static void print_start(ar_writer *w, const ar_c_read *read)
+{
+    arras_expr  e = read->load;
+    const char *type = ar_c_type(e->type.dtype);
+
+    if (read->unit)
+        ar_text_printf(w->out, "const %s *const p%" PRId64 " = (const %s *)(d%d", type, e->id, type,
+                       ar_c_operand(w, e));
+    else
+        ar_text_printf(w->out, "const char *const p%" PRId64 " = (d%d", e->id, ar_c_operand(w, e));
+    for (int axis = 0; axis < e->rank; axis++)
+        if (read->motion[axis] != AR_C_ANY)
+            ar_text_printf(w->out, " + j%" PRId64 "_%d * s%d_%d", e->id, axis, ar_c_operand(w, e),
+                           axis);
+    ar_text_add(w->out, ");\n");
+}
+
+static void print_step(ar_writer *w, const ar_c_strip *strip, const ar_c_read *read)
+{
+    arras_expr  e = read->load;
+    ar_c_affine form;
+
+    ar_text_printf(w->out, "const int64_t t%" PRId64 " = 0", e->id);
+    for (int axis = 0; axis < e->rank; axis++)
+        if (read->motion[axis] == AR_C_AFFINE &&
+            ar_c_affine_read(&form, strip, e->args[axis]))
+            ar_text_printf(w->out, " + %" PRId64 "ll * s%d_%d", form.along, ar_c_operand(w, e),
+                           axis);
+    ar_text_add(w->out, ";\n");
+}
+
+/* Whether the cells that are read follow each other (or every along-th does): only the last index
+ * of a dense array moves. */
+static bool is_unit(const ar_writer *w, const ar_c_read *read)
+{
+    int last = read->load->rank - 1;
+
+    for (int axis = 0; axis < last; axis++)
+        if (read->motion[axis] != AR_C_FIXED)
+            return false;
+    return last >= 0 && read->motion[last] == AR_C_AFFINE && w->form->dense[read->load->ints[0]];
+}
+
+static void prepare_axis(ar_writer *w, ar_c_strip *strip, ar_c_read *read, int axis)
+{
+    arras_expr  e = read->load;
+    ar_c_affine form;
+
+    w->failed = w->failed || !index_is_plain(e, axis);
+    if (!ar_c_varies(strip, e->args[axis])) {
+        read->motion[axis] = AR_C_FIXED;
+        prepare_fixed(w, e, axis);
+    } else if (ar_c_affine_read(&form, strip, e->args[axis])) {
+        read->motion[axis] = AR_C_AFFINE;
+        read->along = form.along;
+        prepare_affine(w, strip, e, axis, &form);
+    } else {
+        read->motion[axis] = AR_C_ANY;
+        prepare_any(w, e, axis);
+    }
+    if (e->ints[1 + axis] == ARRAS_EDGE_CONSTANT && read->motion[axis] != AR_C_AFFINE)
+        read->fills = true;
+}
+
+static void prepare_flat(ar_writer *w, ar_c_read *read)
+{
+    read->unit = true;
+    read->along = 1;
+    ar_text_printf(w->out, "const %s *const p%" PRId64 " = (const %s *)d%d;\n",
+                   ar_c_type(read->load->type.dtype), read->load->id,
+                   ar_c_type(read->load->type.dtype), ar_c_operand(w, read->load));
+}
+
+void ar_c_prepare_load(ar_writer *w, ar_c_strip *strip, arras_expr e)
+{
+    ar_c_read *read = ar_arena_alloc(&w->arena, 1, sizeof *read);
+
+    if (!read || !ar_grow(&strip->pointers, &strip->pointers_room, strip->npointers,
+                          sizeof *strip->pointers)) {
+        w->failed = true;
+        return;
+    }
+    read->load = e;
+    strip->pointers[strip->npointers++] =
+        (ar_c_change){ e, { .place = AR_C_POINTER, .strip = strip, .read = read } };
+    if (strip->flat) {
+        prepare_flat(w, read);
+        return;
+    }
+    if (e->nargs > e->rank)
+        ar_text_printf(w->out, "int f%" PRId64 " = 0;\n", e->id);
+    for (int axis = 0; axis < e->rank; axis++)
+        prepare_axis(w, strip, read, axis);
+    read->unit = is_unit(w, read);
+    if (read->fills)
+        put_empty_guard(w, strip, e);
+    print_start(w, read);
+    if (!read->unit)
+        print_step(w, strip, read);
+}
+
+/* ---- Along a strip ----------------------------------------------------------------------------- */
+
+/* An index that moves in its own way, kept inside.  Outside of several axes the last one's fill
+ * counts: it has the largest number. */
+static void put_any_index(ar_writer *w, arras_expr e, int axis)
+{
+    arras_edge_rule rule = (arras_edge_rule)e->ints[1 + axis];
+    int             operand = ar_c_operand(w, e);
+    char            j[48];
+
+    put_index(w, e, axis);
+    if (rule != ARRAS_EDGE_CONSTANT && ar_c_is_inside(w, e, axis))
+        return;
+    snprintf(j, sizeof j, "j%" PRId64 "_%d", e->id, axis);
+    if (edge_functions[rule]) {
+        ar_text_printf(w->out, "%s = %s(%s, n%d_%d);\n", j, edge_functions[rule], j, operand, axis);
+        return;
+    }
+    ar_text_printf(w->out, "const int out%s = (uint64_t)%s >= (uint64_t)n%d_%d;\n", j, j, operand,
+                   axis);
+    ar_text_printf(w->out, "%s = out%s ? 0 : %s;\n", j, j, j);
+    if (rule == ARRAS_EDGE_NONE)
+        ar_text_printf(w->out, "fault |= out%s;\n", j);
+    else
+        ar_text_printf(w->out, "fill = out%s && fill < %d ? %d : fill;\n", j, fill_number(e, axis),
+                       fill_number(e, axis));
+}
+
+static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
+{
+    arras_expr e = read->load;
+
+    if (read->unit) {
+        ar_text_printf(w->out, "p%" PRId64 "[", e->id);
+        if (read->along != 1)
+            ar_text_printf(w->out, "%" PRId64 "ll * ", read->along);
+        ar_text_printf(w->out, "%s]", strip->name);
+    } else {
+        ar_text_printf(w->out, "*(const %s *)(p%" PRId64 " + %s * t%" PRId64,
+                       ar_c_type(e->type.dtype), e->id, strip->name, e->id);
+        for (int axis = 0; axis < e->rank; axis++)
+            if (read->motion[axis] == AR_C_ANY)
+                ar_text_printf(w->out, " + j%" PRId64 "_%d * s%d_%d", e->id, axis,
+                               ar_c_operand(w, e), axis);
+        ar_text_add(w->out, ")");
+    }
+    print_bool_test(w, e);
+    ar_text_add(w->out, ";\n");
+}
+
+void ar_c_put_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
+{
+    arras_expr e = read->load;
+    bool       any = false;
+
+    for (int axis = 0; axis < e->rank && !strip->flat; axis++)
+        if (read->motion[axis] == AR_C_ANY) {
+            ar_c_put(w, e->args[axis]);
+            any = true;
+        }
+    if (!read->fills && !any) {
+        ar_c_start(w, e);
+        print_cell(w, read, strip);
+        return;
+    }
+    ar_text_printf(w->out, "%s v%" PRId64 ";\n{\n", ar_c_type(e->type.dtype), e->id);
+    if (read->fills)
+        ar_text_printf(w->out, "int fill = f%" PRId64 ";\n", e->id);
+    for (int axis = 0; axis < e->rank; axis++)
+        if (read->motion[axis] == AR_C_ANY)
+            put_any_index(w, e, axis);
+    ar_text_printf(w->out, "const %s x = ", ar_c_type(e->type.dtype));
+    print_cell(w, read, strip);
+    ar_text_printf(w->out, "v%" PRId64 " = ", e->id);
+    if (read->fills)
+        print_fills(w, e, "fill");
+    ar_text_add(w->out, "x;\n}\n");
+}

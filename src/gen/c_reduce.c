@@ -1,0 +1,171 @@
+/* c_reduce.c -- one reduction at a time: its cells in blocks, each a strip of the reduction's
+ * variable, folded in the order that reference.h states (fold_kit.h). */
+#include "gen/c_writer.h"
+
+#include <stdio.h>
+
+ar_c_fold ar_c_fold_of(arras_expr e)
+{
+    ar_c_fold f = { .reduction = (ar_reduction)e->ints[0] };
+
+    ar_reduction_signature(&f.s, f.reduction, e->args[2]->type);
+    f.type = ar_c_type(f.s.compute);
+    f.dtype = ar_dtype_name(f.s.compute);
+    f.op = ar_reduction_op(f.reduction);
+    f.identity = ar_reduction_identity(f.reduction);
+    f.place = f.reduction == AR_REDUCE_argmin || f.reduction == AR_REDUCE_argmax;
+    f.better = f.reduction == AR_REDUCE_argmin ? AR_OP_less : AR_OP_greater;
+    return f;
+}
+
+void ar_c_fold_empty(ar_writer *w, const ar_c_fold *f, const char *target)
+{
+    if (f->identity < 0)
+        ar_text_add(w->out, "return 1;\n");
+    else
+        ar_text_printf(w->out, "%s = (%s)%d;\n", target, f->type, f->identity);
+}
+
+void ar_c_put_bounds(ar_writer *w, arras_expr e, int number)
+{
+    static const char *const names[] = { "low", "high" };
+
+    for (int i = 0; i < 2; i++) {
+        w->failed = w->failed || e->args[i]->type.dtype == ARRAS_U64;
+        ar_text_printf(w->out, "const int64_t %s%d = ", names[i], number);
+        ar_c_cast(w, e->args[i], ARRAS_I64);
+        ar_text_add(w->out, ";\n");
+    }
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const ar_c_fold *fold;
+    arras_expr       body;
+    int              number;
+} block;
+
+static void put_block_cell(ar_writer *w, void *self, const ar_c_strip *strip)
+{
+    const block *b = self;
+
+    ar_text_printf(w->out, "x%d[%s - base%d] = ", b->number, strip->name, b->number);
+    ar_c_cast_twice(w, b->body, b->fold->s.operand[0], b->fold->s.compute);
+    ar_text_add(w->out, ";\n");
+}
+
+/* The cells as they are in memory, when they need not be computed. */
+static bool is_in_memory(const ar_c_strip *strip, const block *b)
+{
+    const ar_c_read *read = strip->npointers ? strip->pointers[0].before.read : NULL;
+
+    return read && read->load == b->body && read->unit && read->along == 1 && !read->fills &&
+           !strip->cut && b->body->type.dtype != ARRAS_BOOL &&
+           b->body->type.dtype == b->fold->s.operand[0] &&
+           b->body->type.dtype == b->fold->s.compute;
+}
+
+static void put_fold_call(ar_writer *w, const block *b, const char *cells)
+{
+    const ar_c_fold *f = b->fold;
+    const char      *op = ar_op_name(f->op);
+    int              s = b->number;
+
+    w->used->ops[f->op][f->s.compute] = true;
+    w->used->folds[f->op][f->s.compute] = true;
+    if (f->place) {
+        w->used->ops[f->better][f->s.compute] = true;
+        w->used->places[f->op][f->s.compute] = true;
+        ar_text_printf(w->out, "place_%s_%s(&best%d, &place%d, blocks%d++, %s, count%d, base%d);\n",
+                       ar_op_name(f->better), f->dtype, s, s, s, cells, s, s);
+    } else {
+        ar_text_printf(w->out,
+                       "blocks%d = carry_%s_%s(parts%d, blocks%d, few%d ? line_%s_%s(%s, count%d) : "
+                       "lanes_%s_%s(%s, count%d));\n",
+                       s, op, f->dtype, s, s, s, op, f->dtype, cells, s, op, f->dtype, cells, s);
+    }
+}
+
+static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
+{
+    int             s = b->number;
+    bool            in_memory = is_in_memory(strip, b);
+    const ar_c_sink sink = { .cell = put_block_cell, .self = b };
+    char            from[32], to[32], cells[48];
+
+    if (!in_memory)
+        ar_text_printf(w->out, "%s x%d[%d] ALIGNED;\n", b->fold->type, s, AR_C_SEGMENT);
+    ar_text_printf(w->out,
+                   "for (int64_t base%d = low%d, count%d; base%d < high%d; base%d += count%d) {\n"
+                   "count%d = high%d - base%d < %d ? high%d - base%d : %d;\n",
+                   s, s, s, s, s, s, s, s, s, s, AR_C_SEGMENT, s, s, AR_C_SEGMENT);
+    snprintf(from, sizeof from, "base%d", s);
+    snprintf(to, sizeof to, "base%d + count%d", s, s);
+    snprintf(cells, sizeof cells, "x%d", s);
+    if (in_memory)
+        snprintf(cells, sizeof cells, "p%" PRId64 " + base%d", b->body->id, s);
+    else
+        ar_c_strip_run(w, strip, from, to, &sink);
+    put_fold_call(w, b, cells);
+    ar_text_add(w->out, "}\n");
+}
+
+/* ---- The reduction -------------------------------------------------------------------------------- */
+
+static void declare_state(ar_writer *w, const ar_c_fold *f, int s)
+{
+    ar_text_printf(w->out, "uint64_t blocks%d = 0;\n", s);
+    if (f->place)
+        ar_text_printf(w->out, "%s best%d;\nint64_t place%d;\n", f->type, s, s);
+    else
+        ar_text_printf(w->out, "%s parts%d[64];\nconst int few%d = high%d - low%d <= 64;\n",
+                       f->type, s, s, s, s);
+}
+
+static void put_result(ar_writer *w, arras_expr e, const ar_c_fold *f, int s)
+{
+    if (f->place)
+        ar_text_printf(w->out, "v%" PRId64 " = place%d;\n", e->id, s);
+    else
+        ar_text_printf(w->out, "v%" PRId64 " = finish_%s_%s(parts%d, blocks%d);\n", e->id,
+                       ar_op_name(f->op), f->dtype, s, s);
+}
+
+static void put_range(ar_writer *w, arras_expr e, const ar_c_fold *f, int s)
+{
+    size_t               mark = w->nchanges;
+    const ar_c_variable *variable = ar_c_enter(w, e, s);
+    block                b = { f, e->args[2], s };
+    ar_c_strip           strip;
+
+    if (!variable)
+        return;
+    ar_c_strip_variable(&strip, variable);
+    ar_c_strip_open(w, &strip, 1, &e->args[2]);
+    declare_state(w, f, s);
+    put_blocks(w, &strip, &b);
+    put_result(w, e, f, s);
+    ar_c_strip_close(&strip);
+    ar_c_leave(w);
+    ar_c_forget(w, mark);
+}
+
+void ar_c_put_reduce(ar_writer *w, arras_expr e)
+{
+    ar_c_fold f = ar_c_fold_of(e);
+    int       s = ar_c_number(w);
+    char      target[32];
+
+    ar_c_put(w, e->args[0]);
+    ar_c_put(w, e->args[1]);
+    ar_text_printf(w->out, "%s v%" PRId64 ";\n{\n", ar_c_type(e->type.dtype), e->id);
+    ar_c_put_bounds(w, e, s);
+    ar_text_printf(w->out, "if (low%d >= high%d) {\n", s, s);
+    snprintf(target, sizeof target, "v%" PRId64, e->id);
+    ar_c_fold_empty(w, &f, target);
+    ar_text_add(w->out, "} else {\n");
+    if (!w->failed)
+        put_range(w, e, &f, s);
+    ar_text_add(w->out, "}\n}\n");
+}

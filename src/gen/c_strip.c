@@ -1,0 +1,305 @@
+/* c_strip.c -- loops along strips: what comes before them, segments, and within a segment what is
+ * computed for all of its cells first (reductions, functions of the mathematical library). */
+#include "gen/c_writer.h"
+
+#include <stdio.h>
+
+void ar_c_strip_cell(ar_c_strip *out, ar_writer *w)
+{
+    *out = (ar_c_strip){ .axis = w->lambda->rank - 1, .flat = w->flat, .number = ar_c_number(w) };
+    if (w->flat)
+        snprintf(out->name, sizeof out->name, "i");
+    else
+        snprintf(out->name, sizeof out->name, "i%d", out->axis);
+}
+
+void ar_c_strip_variable(ar_c_strip *out, const ar_c_variable *variable)
+{
+    *out = (ar_c_strip){ .axis = -1, .variable = variable->name, .number = variable->number };
+    snprintf(out->name, sizeof out->name, "k%d", variable->number);
+}
+
+void ar_c_strip_place(ar_writer *w, const ar_c_strip *strip)
+{
+    ar_text_printf(w->out, "[%s - at%d]", strip->name, strip->number);
+}
+
+/* ---- Before ----------------------------------------------------------------------------------- */
+
+static bool is_vector_math(const ar_writer *w, arras_expr e)
+{
+    return e->kind == AR_EXPR_OP && !w->used->scalar_math &&
+           ar_c_is_vector_math((ar_op)e->ints[0], ar_c_signature(e).compute);
+}
+
+static int stage(ar_writer *w, ar_c_strip *strip, arras_expr e, int level)
+{
+    if (!ar_grow(&strip->staged, &strip->staged_room, strip->nstaged, sizeof *strip->staged))
+        w->failed = true;
+    else
+        strip->staged[strip->nstaged++] = (ar_c_staged){ e, level };
+    return level;
+}
+
+/* Arguments that are computed whenever e is: those that come first. */
+static int eager_count(ar_writer *w, arras_expr e)
+{
+    if (e->kind == AR_EXPR_REDUCE)
+        return 2;
+    return ar_c_is_lazy(w, e) ? 1 : e->nargs;
+}
+
+/* Puts what does not vary, finds what is staged.  Gives the number of stages e needs.  What a walk
+ * of another strip meets meanwhile is taken for met here too: then it is computed cell by cell.
+ * Depth is limited by AR_MAX_DEPTH. */
+static int look(ar_writer *w, ar_c_strip *strip, arras_expr e)
+{
+    ar_c_fact *fact = &w->facts[e->id];
+    int        level = 0;
+
+    if (!ar_c_varies(strip, e))
+        ar_c_put(w, e);
+    if (w->failed || ar_c_is_leaf(e) || fact->state.place != AR_C_UNKNOWN)
+        return 0;
+    if (fact->stamp >= strip->walk)
+        return fact->level;
+    for (int i = 0; i < eager_count(w, e); i++) {
+        int below = look(w, strip, e->args[i]);
+
+        level = below > level ? below : level;
+    }
+    if (e->kind == AR_EXPR_LOAD)
+        ar_c_prepare_load(w, strip, e);
+    if (e->kind == AR_EXPR_REDUCE || is_vector_math(w, e))
+        level = stage(w, strip, e, level + 1);
+    fact->stamp = w->stamp;
+    fact->level = level;
+    return level;
+}
+
+static int buffer_bytes(arras_expr e)
+{
+    int size = (int)ar_dtype_size(e->type.dtype);
+
+    return e->kind == AR_EXPR_OP ? e->nargs * size : size;
+}
+
+/* So that all buffers together stay within half of a small first cache. */
+static void choose_segment(ar_c_strip *strip)
+{
+    enum { BYTES = 16384, LEAST = 64 };
+    int bytes = strip->cell_bytes;
+
+    for (size_t i = 0; i < strip->nstaged; i++)
+        bytes += buffer_bytes(strip->staged[i].expr);
+    for (strip->segment = AR_C_SEGMENT; strip->segment > LEAST && strip->segment * bytes > BYTES;)
+        strip->segment /= 2;
+}
+
+void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
+{
+    strip->nroots = n;
+    strip->roots = roots;
+    ar_text_printf(w->out, "int64_t first%d = LEAST, last%d = MOST;\n", strip->number,
+                   strip->number);
+    strip->walk = ++w->stamp;
+    for (int i = 0; i < n; i++)
+        look(w, strip, roots[i]);
+    choose_segment(strip);
+}
+
+void ar_c_strip_close(ar_c_strip *strip)
+{
+    ar_free(strip->staged);
+    ar_free(strip->pointers);
+}
+
+/* ---- Loops over the cells of a segment ---------------------------------------------------------- */
+
+static void open_loop(ar_writer *w, const ar_c_strip *strip, const char *before)
+{
+    int s = strip->number;
+
+    ar_text_printf(w->out,
+                   "%sfor (int64_t e%d = 0; e%d < n%d; e%d++) {\nconst int64_t %s = at%d + e%d;\n",
+                   before, s, s, s, s, strip->name, s, s);
+}
+
+/* No cell needs another one: the compiler need not look whether arrays overlap. */
+static const char vector_loop[] = "#pragma GCC ivdep\n";
+
+static void put_all_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink,
+                          const char *before)
+{
+    size_t mark = w->nchanges;
+
+    open_loop(w, strip, before);
+    for (int i = 0; i < strip->nroots; i++)
+        ar_c_put(w, strip->roots[i]);
+    sink->cell(w, sink->self, strip);
+    ar_text_add(w->out, *before ? "}\n" : "ONE_BY_ONE;\n}\n");
+    ar_c_forget(w, mark);
+}
+
+/* ---- Stages --------------------------------------------------------------------------------------- */
+
+static void declare_buffers(ar_writer *w, const ar_c_strip *strip)
+{
+    for (size_t i = 0; i < strip->nstaged; i++) {
+        arras_expr  e = strip->staged[i].expr;
+        const char *type = ar_c_type(e->type.dtype);
+
+        ar_text_printf(w->out, "%s m%" PRId64 "[%d] ALIGNED", type, e->id, strip->segment);
+        if (e->kind == AR_EXPR_OP && e->nargs == 2)
+            ar_text_printf(w->out, ", y%" PRId64 "[%d] ALIGNED", e->id, strip->segment);
+        ar_text_add(w->out, ";\n");
+    }
+}
+
+static bool is_math_of(const ar_c_strip *strip, size_t i, int level)
+{
+    return strip->staged[i].level == level && strip->staged[i].expr->kind == AR_EXPR_OP;
+}
+
+static void put_operands(ar_writer *w, arras_expr e, int number)
+{
+    ar_signature s = ar_c_signature(e);
+
+    for (int i = 0; i < e->nargs; i++) {
+        ar_c_put(w, e->args[i]);
+        ar_text_printf(w->out, "%c%" PRId64 "[e%d] = ", i ? 'y' : 'm', e->id, number);
+        ar_c_cast(w, e->args[i], s.operand[i]);
+        ar_text_add(w->out, ";\n");
+    }
+}
+
+static void put_vector_call(ar_writer *w, const ar_c_strip *strip, arras_expr e)
+{
+    arras_dtype dtype = ar_c_signature(e).compute;
+    ar_op       op = (ar_op)e->ints[0];
+
+    w->used->ops[op][dtype] = w->used->rows[op][dtype] = true;
+    ar_text_printf(w->out, "row_%s_%s(m%" PRId64, ar_op_name(op), ar_dtype_name(dtype), e->id);
+    if (e->nargs == 2)
+        ar_text_printf(w->out, ", y%" PRId64, e->id);
+    ar_text_printf(w->out, ", n%d);\n", strip->number);
+    ar_c_set(w, e, (ar_c_state){ .place = AR_C_BUFFER, .strip = strip });
+}
+
+/* All functions of one level share a loop over their operands. */
+static void put_math(ar_writer *w, const ar_c_strip *strip, int level)
+{
+    size_t mark = w->nchanges, first = 0;
+
+    while (first < strip->nstaged && !is_math_of(strip, first, level))
+        first++;
+    if (first == strip->nstaged)
+        return;
+    open_loop(w, strip, vector_loop);
+    for (size_t i = first; i < strip->nstaged; i++)
+        if (is_math_of(strip, i, level))
+            put_operands(w, strip->staged[i].expr, strip->number);
+    ar_text_add(w->out, "}\n");
+    ar_c_forget(w, mark);
+    for (size_t i = first; i < strip->nstaged; i++)
+        if (is_math_of(strip, i, level))
+            put_vector_call(w, strip, strip->staged[i].expr);
+}
+
+/* Cell by cell, all reductions of a cell before the next: they may read the same cells. */
+static void put_along(ar_writer *w, const ar_c_strip *strip, const ar_c_staged *staged, size_t n)
+{
+    size_t mark = w->nchanges;
+
+    if (n == 0)
+        return;
+    open_loop(w, strip, "");
+    for (size_t i = 0; i < n; i++) {
+        ar_c_put(w, staged[i].expr);
+        ar_text_printf(w->out, "m%" PRId64 "[e%d] = v%" PRId64 ";\n", staged[i].expr->id,
+                       strip->number, staged[i].expr->id);
+    }
+    ar_text_add(w->out, "}\n");
+    ar_c_forget(w, mark);
+    for (size_t i = 0; i < n; i++)
+        ar_c_set(w, staged[i].expr, (ar_c_state){ .place = AR_C_BUFFER, .strip = strip });
+}
+
+static bool is_reduction_of(const ar_c_strip *strip, size_t i, int level)
+{
+    return strip->staged[i].level == level && strip->staged[i].expr->kind == AR_EXPR_REDUCE;
+}
+
+/* In the order in which they were met: what a reduction uses comes before it. */
+static void put_reductions(ar_writer *w, const ar_c_strip *strip, int level)
+{
+    ar_c_staged *along = ar_arena_alloc(&w->arena, strip->nstaged, sizeof *along);
+    size_t       n = 0;
+
+    w->failed = w->failed || !along;
+    for (size_t i = 0; i < strip->nstaged && !w->failed; i++) {
+        arras_expr e = strip->staged[i].expr;
+
+        if (!is_reduction_of(strip, i, level))
+            continue;
+        if (!ar_c_runs_across(w, strip, e)) {
+            along[n++] = strip->staged[i];
+            continue;
+        }
+        put_along(w, strip, along, n);
+        n = 0;
+        ar_c_put_across(w, strip, e);
+        ar_c_set(w, e, (ar_c_state){ .place = AR_C_BUFFER, .strip = strip });
+    }
+    if (!w->failed)
+        put_along(w, strip, along, n);
+}
+
+static void put_stages(ar_writer *w, const ar_c_strip *strip)
+{
+    int levels = 0;
+
+    for (size_t i = 0; i < strip->nstaged; i++)
+        levels = strip->staged[i].level > levels ? strip->staged[i].level : levels;
+    declare_buffers(w, strip);
+    for (int level = 1; level <= levels; level++) {
+        put_math(w, strip, level);
+        put_reductions(w, strip, level);
+    }
+}
+
+/* Where all reads are inside. */
+static void put_middle(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    size_t mark = w->nchanges;
+
+    for (size_t i = 0; i < strip->npointers; i++)
+        ar_c_set(w, strip->pointers[i].expr, strip->pointers[i].before);
+    put_stages(w, strip);
+    put_all_cells(w, strip, sink, vector_loop);
+    ar_c_forget(w, mark);
+}
+
+void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const char *to,
+                    const ar_c_sink *sink)
+{
+    int s = strip->number;
+
+    ar_text_printf(w->out, "for (int64_t at%d = %s, n%d; at%d < %s; at%d += n%d) {\n", s, from, s, s,
+                   to, s, s);
+    ar_text_printf(w->out, "n%d = segment(at%d, %s, %d, first%d, last%d);\n", s, s, to,
+                   strip->segment, s, s);
+    if (sink->open)
+        sink->open(w, sink->self, strip);
+    if (strip->cut) {
+        ar_text_printf(w->out, "if (at%d < first%d || at%d >= last%d) {\n", s, s, s, s);
+        put_all_cells(w, strip, sink, "");
+        ar_text_add(w->out, "} else ");
+    }
+    ar_text_add(w->out, "{\n");
+    put_middle(w, strip, sink);
+    ar_text_add(w->out, "}\n");
+    if (sink->close)
+        sink->close(w, sink->self, strip);
+    ar_text_add(w->out, "}\n");
+}

@@ -1,0 +1,221 @@
+/* c_writer.h -- what the files that write kernels as C share.  Only src/gen/ sees this.
+ *
+ * A kernel is loops around *strips*.  A strip is a run of consecutive values of one variable, the
+ * last index of the cells or the variable of a reduction, along which expressions are computed by
+ * loops that a C compiler turns into vector instructions.  What does not change along a strip is
+ * computed before it, so is the place in memory where its reads start.  Where some read may leave
+ * its array the strip is cut: in the middle, where all are inside, nothing is checked; at both ends
+ * cells are computed one by one.
+ *
+ * Names in the C text, N an expression's id, S a number given out by ar_c_number:
+ *     vN        the value of an expression, in the block where it was first needed
+ *     mN[]      its values along a segment of a strip
+ *     pN tN fN  where a read starts, bytes from one cell to the next, which fill stands for it
+ *     dK sK_A nK_A   data of operand K, its stride in bytes and its length along axis A
+ *     iA kS     an index of the cell, the variable of a reduction
+ *     atS nS eS firstS lastS   start, length and place in a segment; where all reads are inside */
+#ifndef AR_GEN_C_WRITER_H
+#define AR_GEN_C_WRITER_H
+
+#include "gen/gen.h"
+
+enum {
+    AR_C_STATEMENTS = 20000, /* in a kernel, at most */
+    AR_C_NESTING = 40,       /* of reductions */
+    AR_C_TERMS = 8,
+    AR_C_SEGMENT = 1024, /* cells: small enough for the first cache, and a block of a reduction */
+};
+
+/* ---- State ----------------------------------------------------------------------------------- */
+
+struct ar_c_read;
+struct ar_c_strip;
+
+typedef enum {
+    AR_C_UNKNOWN, /* must be computed */
+    AR_C_VALUE,   /* vN is in scope */
+    AR_C_BUFFER,  /* mN[] is in scope */
+    AR_C_POINTER  /* a load: pN is in scope, and the cell is where all reads are inside */
+} ar_c_place;
+
+typedef struct {
+    ar_c_place               place;
+    const struct ar_c_strip *strip; /* of a BUFFER */
+    const struct ar_c_read  *read;  /* of a POINTER */
+} ar_c_state;
+
+/* What is known of an expression, by its id. */
+typedef struct {
+    ar_c_state state;
+    int64_t    stamp; /* the last walk that met it */
+    int        level; /* in that walk */
+    int8_t     may_fail; /* 1 yes, -1 no, 0 not known yet */
+    int        fail_scope; /* number of the variable that was the innermost then */
+} ar_c_fact;
+
+typedef struct {
+    arras_expr expr;
+    ar_c_state before;
+} ar_c_change;
+
+/* The variable of a reduction around. */
+typedef struct {
+    const char *name;
+    int         number;
+    arras_expr  lo, hi;
+} ar_c_variable;
+
+typedef struct {
+    ar_text              *out;
+    ar_op_set            *used;
+    const ar_kernel_form *form;
+    arras_array           lambda; /* the first: its shape and inputs are those of all */
+    bool                  flat;
+    ar_arena              arena;
+    ar_c_fact            *facts;
+    ar_c_change          *changes; /* of states, so that a block's end can take them back */
+    size_t                nchanges, room;
+    ar_c_variable         variables[AR_C_NESTING]; /* outermost first */
+    int                   nesting, numbers;
+    int64_t               stamp, statements;
+    bool                  failed; /* no memory, or too long */
+} ar_writer;
+
+/* ---- Blocks, names, statements (c_expr.c) ------------------------------------------------------ */
+
+int  ar_c_number(ar_writer *w);
+void ar_c_set(ar_writer *w, arras_expr e, ar_c_state state);
+/* Takes back all changes of states since there were `mark` of them. */
+void ar_c_forget(ar_writer *w, size_t mark);
+/* A reduction's variable comes into scope, and hides another of the same name. */
+ar_c_variable *ar_c_enter(ar_writer *w, arras_expr reduce, int number);
+void           ar_c_leave(ar_writer *w);
+bool           ar_c_depends(arras_expr e, const char *variable);
+
+bool         ar_c_is_leaf(arras_expr e);
+bool         ar_c_may_fail(ar_writer *w, arras_expr e);
+bool         ar_c_is_lazy(ar_writer *w, arras_expr e); /* a where() that must not compute both */
+ar_signature ar_c_signature(arras_expr op);
+void         ar_c_name(ar_writer *w, arras_expr e);
+void         ar_c_cast(ar_writer *w, arras_expr e, arras_dtype to);
+/* Through a type in between, as reductions do. */
+void ar_c_cast_twice(ar_writer *w, arras_expr e, arras_dtype first, arras_dtype to);
+void ar_c_op(ar_writer *w, ar_op op, arras_dtype dtype); /* op_add_f64 */
+void ar_c_start(ar_writer *w, arras_expr e);             /* const double v7 = */
+void ar_c_put(ar_writer *w, arras_expr e);               /* statements, so that e has a name */
+
+/* ---- Indices (c_index.c) ----------------------------------------------------------------------- */
+
+/* along * (variable of a strip) + constant + sum of factor * of, as 64 bits that wrap. */
+typedef struct {
+    int64_t along, constant;
+    int     nterms;
+    struct {
+        int64_t    factor;
+        arras_expr of;
+    } terms[AR_C_TERMS];
+} ar_c_affine;
+
+/* Whether e is a whole number that is known now. */
+bool ar_c_integer(int64_t *out, arras_expr e);
+bool ar_c_varies(const struct ar_c_strip *strip, arras_expr e);
+bool ar_c_affine_read(ar_c_affine *out, const struct ar_c_strip *strip, arras_expr index);
+/* All but the part along the strip; names in it must have been put. */
+void ar_c_affine_put_terms(ar_writer *w, const ar_c_affine *affine);
+void ar_c_affine_print_rest(ar_writer *w, const ar_c_affine *affine);
+/* Whether an index stays within its axis, whatever the cell; false also where that is not known. */
+bool ar_c_is_inside(ar_writer *w, arras_expr load, int axis);
+
+/* ---- Reads (c_load.c) --------------------------------------------------------------------------- */
+
+typedef enum { AR_C_FIXED, AR_C_AFFINE, AR_C_ANY } ar_c_motion; /* of an index along a strip */
+
+typedef struct ar_c_read {
+    arras_expr  load;
+    bool        unit;  /* pN points to cells, the next one is read next (or every along-th) */
+    bool        fills; /* fN may be not 0 */
+    int64_t     along; /* of a unit read */
+    ar_c_motion motion[ARRAS_MAX_RANK];
+} ar_c_read;
+
+int  ar_c_operand(const ar_writer *w, arras_expr load);
+void ar_c_put_load(ar_writer *w, arras_expr load);
+/* Before a strip: where the read starts; gives up when it fails whatever the cell. */
+void ar_c_prepare_load(ar_writer *w, struct ar_c_strip *strip, arras_expr load);
+/* Along a strip, where the reads are inside. */
+void ar_c_put_read(ar_writer *w, const ar_c_read *read, const struct ar_c_strip *strip);
+
+/* ---- Strips (c_strip.c) ------------------------------------------------------------------------- */
+
+/* What is done with the cells; each may be NULL. */
+typedef struct {
+    void (*open)(ar_writer *w, void *self, const struct ar_c_strip *strip); /* a segment */
+    void (*cell)(ar_writer *w, void *self, const struct ar_c_strip *strip); /* roots have names */
+    void (*close)(ar_writer *w, void *self, const struct ar_c_strip *strip);
+    void *self;
+} ar_c_sink;
+
+typedef struct {
+    arras_expr expr;
+    int        level; /* how many come one after the other to compute it */
+} ar_c_staged;
+
+typedef struct ar_c_strip {
+    int               axis;     /* that runs; -1: a variable */
+    const char       *variable; /* its name */
+    char              name[24]; /* in C */
+    bool              flat;     /* all axes at once */
+    int               number;
+    int64_t           walk; /* its stamp */
+    int               nroots;
+    const arras_expr *roots;
+    ar_c_staged      *staged; /* what is computed for a whole segment first */
+    size_t            nstaged, staged_room;
+    ar_c_change      *pointers; /* loads, and their state where all reads are inside */
+    size_t            npointers, pointers_room;
+    bool              cut;    /* firstS and lastS are in scope */
+    int               segment; /* cells */
+    int               cell_bytes; /* of a sink's own buffers */
+} ar_c_strip;
+
+void ar_c_strip_cell(ar_c_strip *out, ar_writer *w);                       /* the last index */
+void ar_c_strip_variable(ar_c_strip *out, const ar_c_variable *variable);
+/* Puts what does not change along it. */
+void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots);
+/* From and to: names of int64_t. */
+void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const char *to,
+                    const ar_c_sink *sink);
+void ar_c_strip_close(ar_c_strip *strip);
+/* "mN[i1 - at3]" */
+void ar_c_strip_place(ar_writer *w, const ar_c_strip *strip);
+
+/* ---- Reductions (c_reduce.c, c_across.c) -------------------------------------------------------- */
+
+typedef struct {
+    ar_reduction reduction;
+    ar_signature s;
+    const char  *type; /* that cells are combined in */
+    const char  *dtype;
+    ar_op        op, better;
+    int          identity;
+    bool         place; /* argmin, argmax */
+} ar_c_fold;
+
+ar_c_fold ar_c_fold_of(arras_expr reduce);
+void      ar_c_fold_empty(ar_writer *w, const ar_c_fold *fold, const char *target);
+/* const int64_t lowS = ..., highS = ...; */
+void ar_c_put_bounds(ar_writer *w, arras_expr reduce, int number);
+/* One value. */
+void ar_c_put_reduce(ar_writer *w, arras_expr reduce);
+/* For all cells of a segment at once: worth it where the reads run along the strip. */
+bool ar_c_runs_across(ar_writer *w, const ar_c_strip *strip, arras_expr reduce);
+void ar_c_put_across(ar_writer *w, const ar_c_strip *strip, arras_expr reduce);
+
+/* ---- Other ---------------------------------------------------------------------------------------- */
+
+/* The expression with short reductions written out (c_unroll.c). */
+arras_expr ar_c_unroll(arras_expr e);
+/* op_sin_f64 of one cell and, where asked for, row_sin_f64 of a buffer (c_math.c). */
+void ar_c_vector_math_print(ar_text *out, ar_op op, arras_dtype dtype, bool rows);
+
+#endif

@@ -1,0 +1,94 @@
+/* kernel_kit.h -- what kernels call, as the text that stands before them (c_kernel.c). */
+
+typedef struct {
+    char *const          *data;
+    const int64_t *const *strides;
+    const int64_t *const *shapes;
+    const int64_t        *sizes;
+    int64_t               stream;
+} ar_kernel_args;
+
+#define LEAST (-MOST - 1)
+#define MOST 0x7fffffffffffffffll
+#define LARGEST_OF(T) ((T)-1 > 0 ? (T)-1 : (T)((1ull << (8 * sizeof(T) - 1)) - 1))
+#define SMALLEST_OF(T) ((T)-1 > 0 ? 0 : (T)(-(int64_t)((1ull << (8 * sizeof(T) - 1)) - 1) - 1))
+#define ALIGNED __attribute__((aligned(64)))
+/* In a loop over few cells: not worth the compiler's time to make vectors of. */
+#define ONE_BY_ONE __asm__ volatile("")
+
+/* Cells of the segment that starts at `at`: at most `most`, not beyond `to`, and all of them inside
+ * first <= i < last or all outside. */
+static inline int64_t segment(int64_t at, int64_t to, int64_t most, int64_t first, int64_t last)
+{
+    int64_t stop = at < first && first < last ? first : at < last ? last : to;
+    stop = stop < to ? stop : to;
+    return stop - at < most ? stop - at : most;
+}
+
+/* Shrinks first <= i < last to where 0 <= along * i + rest < n. */
+static void keep_inside(int64_t *first, int64_t *last, int64_t along, int64_t rest, int64_t n)
+{
+    int64_t low, high;
+    if (rest < -(1ll << 62) || rest > 1ll << 62 || n > 1ll << 62 || along == LEAST) {
+        *last = *first; /* they are looked at one by one */
+        return;
+    }
+    if (along < 0) /* the same for n - 1 - (...), which grows */
+        along = -along, rest = n - 1 - rest;
+    low = -rest / along + (rest < 0 && -rest % along != 0);
+    high = (n - rest) / along + (n > rest && (n - rest) % along != 0);
+    *first = low > *first ? low : *first;
+    *last = high < *last ? high : *last;
+    if (*last < *first)
+        *last = *first;
+}
+
+/* Bring an index inside an axis of n > 0 cells. */
+static inline int64_t edge_nearest(int64_t j, int64_t n) { return j < 0 ? 0 : j >= n ? n - 1 : j; }
+static inline int64_t edge_wrap(int64_t j, int64_t n)
+{
+    j = (uint64_t)j < (uint64_t)n ? j : j % n;
+    return j < 0 ? j + n : j;
+}
+static inline int64_t edge_reflect(int64_t j, int64_t n)
+{
+    j = edge_wrap(j, 2 * n);
+    return j >= n ? 2 * n - 1 - j : j;
+}
+static inline int64_t edge_mirror(int64_t j, int64_t n)
+{
+    if (n == 1)
+        return 0;
+    j = edge_wrap(j, 2 * n - 2);
+    return j >= n ? 2 * n - 2 - j : j;
+}
+
+/* Copies around the caches.  The cells in between are whole lines of 64 bytes. */
+static __attribute__((noinline)) void stream_out(char *to, const char *from, int64_t bytes)
+{
+    int64_t at = -(uintptr_t)to & 63;
+    if (at > bytes)
+        at = bytes;
+    __builtin_memcpy(to, from, at);
+#if defined __AVX__
+    typedef long long i64x4 __attribute__((vector_size(32)));
+    typedef i64x4     loose __attribute__((aligned(1), may_alias));
+    for (; at + 64 <= bytes; at += 64) {
+        const i64x4 a = *(const loose *)(from + at), b = *(const loose *)(from + at + 32);
+#if defined __clang__
+        __builtin_nontemporal_store(a, (i64x4 *)(to + at));
+        __builtin_nontemporal_store(b, (i64x4 *)(to + at + 32));
+#else
+        __builtin_ia32_movntdq256((i64x4 *)(to + at), a);
+        __builtin_ia32_movntdq256((i64x4 *)(to + at + 32), b);
+#endif
+    }
+#endif
+    __builtin_memcpy(to + at, from + at, bytes - at);
+}
+static inline void stream_end(void)
+{
+#if defined __x86_64__
+    __builtin_ia32_sfence();
+#endif
+}

@@ -1,0 +1,265 @@
+/* split.c -- long reductions of few results in parts that can run at once.
+ *
+ * A part is an aligned range of a power of two of cells, so that joining the results of parts in
+ * the tree of blocks gives the bits of the whole (docs/semantics.md).  Parts are along axis 0 of a
+ * new array.  A reduction within another becomes an array of its own. */
+#include "opt/opt.h"
+
+#include "opt/rewrite.h"
+
+enum {
+    PART = 65536,   /* cells of a part: 64 blocks */
+    PARTS = 256,    /* of a range whose length is not known: longer ranges have longer parts */
+    DOUBLINGS = 24, /* of these, at most: beyond 2^48 cells */
+    FEW_CELLS = 64, /* of a result: more can run at once as they are */
+    LONG_WITHIN = 1024,
+    MOST_VISITS = 2000
+};
+
+/* A reduction in the new graph, and where its results are. */
+typedef struct {
+    ar_rewrite      *r;
+    ar_reduction     reduction;
+    const char      *name;
+    arras_expr       end, body; /* 0 <= variable < end */
+    int              rank;
+    const arras_dim *shape;
+} reduction;
+
+/* How a range is cut. */
+typedef struct {
+    arras_dim  parts;        /* an axis of so many */
+    arras_expr length, used; /* cells of a part; parts that are not empty */
+    bool       all_used;
+} cut;
+
+/* ---- Expressions in short -------------------------------------------------------------------- */
+
+static arras_expr minimum(arras_expr x, arras_expr y) { return ar_binary(AR_OP_minimum, x, y); }
+static arras_expr times(arras_expr x, arras_expr y) { return ar_binary(AR_OP_multiply, x, y); }
+static arras_expr plus(arras_expr x, arras_expr y) { return ar_binary(AR_OP_add, x, y); }
+
+/* The cell under one more axis, axis 0; its variable, if there is one, becomes that axis. */
+static arras_expr moved(const reduction *d, arras_expr e, bool with_variable)
+{
+    ar_place_of at = { &(ar_space){ .g = d->r->to }, NULL };
+    arras_expr  indices[ARRAS_MAX_RANK];
+
+    for (int axis = 0; axis < d->rank; axis++)
+        indices[axis] = ar_expr_index(d->r->to, axis + 1);
+    e = ar_substitute_indices(e, d->rank, indices, at);
+    return with_variable ? ar_substitute_variable(e, d->name, ar_expr_index(d->r->to, 0), at) : e;
+}
+
+/* x[first, i0, i1, ...] */
+static arras_expr read_part(const reduction *d, arras_array x, arras_expr first)
+{
+    arras_expr indices[ARRAS_MAX_RANK] = { first };
+
+    for (int axis = 0; axis < d->rank; axis++)
+        indices[axis + 1] = ar_expr_index(d->r->to, axis);
+    return ar_expr_load(x, d->rank + 1, indices, NULL);
+}
+
+static arras_array store(const reduction *d, arras_dim first, arras_expr cell)
+{
+    arras_dim shape[ARRAS_MAX_RANK] = { first };
+
+    for (int axis = 0; axis < d->rank; axis++)
+        shape[axis + 1] = d->shape[axis];
+    return ar_lambda(d->r->to, d->rank + 1, shape, cell);
+}
+
+/* ---- Whether --------------------------------------------------------------------------------- */
+
+static bool has_few_cells(int rank, const arras_dim *shape)
+{
+    int64_t cells = 1;
+
+    for (int axis = 0; axis < rank; axis++)
+        if (ar_dim_symbolic(shape[axis]) || !ar_mul64(&cells, cells, shape[axis]))
+            return false;
+    return cells < FEW_CELLS && rank < ARRAS_MAX_RANK;
+}
+
+static bool is_longer(arras_expr end, int64_t length)
+{
+    return ar_is_int(end) ? end->ints[0] > length : end->kind == AR_EXPR_SIZE;
+}
+
+typedef struct {
+    ar_space space;
+    int      visits;
+    bool     safe;        /* every read is inside, and nothing is the minimum of nothing */
+    bool     long_within; /* there is a long reduction in it */
+} survey;
+
+static void look(survey *s, arras_expr e, const ar_frame *around)
+{
+    ar_frame within = { .outer = around };
+
+    if (++s->visits > MOST_VISITS)
+        s->safe = false;
+    for (int axis = 0; s->safe && e->kind == AR_EXPR_LOAD && axis < e->rank; axis++)
+        s->safe = ar_index_is_below(e->args[axis], e->array->shape[axis], &s->space, around);
+    if (e->kind == AR_EXPR_REDUCE) {
+        within.variable = e->name, within.lo = e->args[0], within.hi = e->args[1];
+        s->safe = s->safe && ar_reduction_identity((ar_reduction)e->ints[0]) >= 0;
+        s->long_within =
+            s->long_within || !ar_is_int(e->args[1]) || is_longer(e->args[1], LONG_WITHIN);
+    }
+    for (int i = 0; s->safe && i < e->nargs; i++)
+        look(s, e->args[i], e->kind == AR_EXPR_REDUCE && i == 2 ? &within : around);
+}
+
+/* What is stored is computed whether it is asked for or not: it must not go wrong. */
+static survey survey_of(const reduction *d)
+{
+    survey   s = { .space = { .g = d->r->to, .rank = d->rank, .shape = d->shape }, .safe = true };
+    ar_frame within = { .variable = d->name, .lo = ar_int(d->r->to, 0), .hi = d->end };
+
+    look(&s, d->body, &within);
+    return s;
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+/* PART cells, doubled until PARTS of them are enough. */
+static arras_expr length_for(arras_expr end)
+{
+    arras_expr length = ar_int(end->graph, (int64_t)PART << DOUBLINGS);
+
+    for (int k = DOUBLINGS - 1; k >= 0; k--) {
+        int64_t    part = (int64_t)PART << k;
+        arras_expr enough = ar_binary(AR_OP_less_equal, end, ar_int(end->graph, part * PARTS));
+
+        length = ar_expr_apply(AR_OP_where, 3,
+                               (arras_expr[]){ enough, ar_int(end->graph, part), length });
+    }
+    return length;
+}
+
+static cut cut_of(arras_expr end)
+{
+    arras_graph *g = end->graph;
+    arras_expr   length;
+
+    if (ar_is_int(end)) {
+        int64_t parts = (end->ints[0] - 1) / PART + 1;
+
+        return (cut){ parts, ar_int(g, PART), ar_int(g, parts), true };
+    }
+    length = length_for(end);
+    return (cut){ PARTS, length,
+                  ar_binary(AR_OP_floor_divide, plus(end, plus(length, ar_int(g, -1))), length),
+                  false };
+}
+
+/* The reduction of part number `number`, of a body that stands in the same cells. */
+static arras_expr reduce_part(const reduction *d, ar_reduction by, ar_tree tree, const cut *c,
+                              arras_expr number, arras_expr end, arras_expr body)
+{
+    arras_expr next = plus(number, ar_int(end->graph, 1));
+
+    return ar_expr_reduce_tree(by, tree, d->name, times(number, c->length),
+                               minimum(end, times(next, c->length)), body);
+}
+
+/* Every part, along axis 0; of an array that is too long for the range, the last ones are empty. */
+static arras_array store_parts(const reduction *d, ar_reduction by, const cut *c)
+{
+    arras_expr number = ar_expr_index(d->r->to, 0);
+    arras_expr part = reduce_part(d, by, AR_TREE_PART, c, number, d->end, moved(d, d->body, false));
+
+    if (!c->all_used && part->kind != AR_EXPR_POISON)
+        part = ar_expr_apply(AR_OP_where, 3,
+                             (arras_expr[]){ ar_binary(AR_OP_less, number, c->used), part,
+                                             ar_expr_cast(ar_int(d->r->to, 0), part->type.dtype) });
+    return store(d, c->parts, part);
+}
+
+static arras_expr join_parts(const reduction *d, ar_reduction by, ar_tree tree, const cut *c,
+                             arras_array parts)
+{
+    arras_expr part = read_part(d, parts, ar_expr_var(d->r->to, d->name));
+
+    return ar_expr_reduce_tree(by, tree, d->name, ar_int(d->r->to, 0), c->used, part);
+}
+
+/* The best of each part, then the first part that has the best of these, and there the place. */
+static arras_expr split_place(const reduction *d, const cut *c)
+{
+    ar_reduction best = d->reduction == AR_REDUCE_argmin ? AR_REDUCE_min : AR_REDUCE_max;
+    arras_array  parts = store_parts(d, best, c);
+    arras_expr   number = join_parts(d, d->reduction, AR_TREE_WHOLE, c, parts);
+
+    return reduce_part(d, d->reduction, AR_TREE_WHOLE, c, number, d->end, d->body);
+}
+
+static arras_expr split_range(const reduction *d)
+{
+    cut          c = cut_of(d->end);
+    ar_reduction by = d->reduction == AR_REDUCE_count_nonzero ? AR_REDUCE_sum : d->reduction;
+
+    if (d->reduction == AR_REDUCE_argmin || d->reduction == AR_REDUCE_argmax)
+        return split_place(d, &c);
+    return join_parts(d, by, AR_TREE_PARTIALS, &c, store_parts(d, d->reduction, &c));
+}
+
+/* ---- Reductions within reductions ------------------------------------------------------------ */
+
+static arras_expr split(reduction *d);
+
+/* The body as an array, which may be split again. */
+static arras_array store_body(const reduction *d)
+{
+    arras_expr cell = moved(d, d->body, true);
+    arras_dim  shape[ARRAS_MAX_RANK] = { d->end->ints[0] };
+    reduction  inner = { .r = d->r, .rank = d->rank + 1, .shape = shape };
+
+    for (int axis = 0; axis < d->rank; axis++)
+        shape[axis + 1] = d->shape[axis];
+    if (cell->kind == AR_EXPR_REDUCE && ar_expr_tree(cell) == AR_TREE_WHOLE &&
+        ar_is_int(cell->args[0]) && cell->args[0]->ints[0] == 0) {
+        inner.reduction = (ar_reduction)cell->ints[0];
+        inner.name = cell->name, inner.end = cell->args[1], inner.body = cell->args[2];
+        cell = split(&inner);
+    }
+    return store(d, d->end->ints[0], cell);
+}
+
+/* The end is a number or a size, and so a length.  Arrays within arrays end: each has an axis more.
+ */
+static arras_expr split(reduction *d)
+{
+    survey s = survey_of(d);
+
+    if (s.safe && s.long_within && has_few_cells(d->rank, d->shape)) {
+        arras_array body = store_body(d);
+
+        d->body = ar_is_poison(body) ? ar_no_memory(d->r->to)
+                                     : read_part(d, body, ar_expr_var(d->r->to, d->name));
+    }
+    if (s.safe && is_longer(d->end, PART) && has_few_cells(d->rank, d->shape))
+        return split_range(d);
+    return ar_expr_reduce(d->reduction, d->name, ar_int(d->r->to, 0), d->end, d->body);
+}
+
+static arras_expr make(ar_rewrite *r, arras_expr e, const arras_expr *args, const ar_frame *around)
+{
+    reduction d = { .r = r, .name = e->name, .rank = r->space.rank, .shape = r->shape };
+
+    if (e->kind != AR_EXPR_REDUCE || around || ar_expr_tree(e) != AR_TREE_WHOLE ||
+        args[2]->kind == AR_EXPR_POISON || args[2]->type.weak || !ar_is_int(args[0]) ||
+        args[0]->ints[0] != 0 || !is_longer(args[1], 0) || args[1]->type.dtype != ARRAS_I64)
+        return ar_rewrite_copy(r, e, args, around);
+    d.reduction = (ar_reduction)e->ints[0], d.end = args[1], d.body = args[2];
+    return split(&d);
+}
+
+arras_status ar_split(arras_graph **out, const arras_graph *normal, arras_error *err)
+{
+    ar_rewrite r = { .make = make };
+
+    return ar_rewrite_run(out, &r, normal, err);
+}
