@@ -3,7 +3,8 @@
 #   make              the library and the examples          make test       all tests
 #   make demo         builds and runs examples/demo.c       make test-all   with long random runs
 #   make install      to PREFIX (/usr/local)                make fuzz       libFuzzer, FUZZ_SECONDS each
-#   make format       lays out the C files                  make clean
+#   make bench        Arras, C and peers, ratios            make format     lays out the C files
+#   make clean
 #
 # Each first sees to the Debian packages it needs: tools/setup.
 
@@ -11,13 +12,14 @@ PREFIX       ?= /usr/local
 PROGRAMS     ?= 2000
 SEED         ?= 1
 FUZZ_SECONDS ?= 20
+BENCH        ?=
 
 RELEASE = build/release
 CONFIGURE = cmake -G Ninja -S . -B $(RELEASE) -DCMAKE_BUILD_TYPE=Release --log-level=WARNING
 BUILD = cmake --build $(RELEASE)
 RUN_TESTS = tools/run_tests --seed $(SEED)
 
-.PHONY: all demo install test test-all fuzz format clean
+.PHONY: all demo install test test-all fuzz bench format clean
 
 all:
 	@tools/setup build
@@ -44,6 +46,13 @@ test-all:
 fuzz:
 	@tools/setup fuzz
 	@$(RUN_TESTS) --only fuzz --fuzz-seconds $(FUZZ_SECONDS)
+
+# BENCH: options of bench/bench.py, as in make bench BENCH="--only gather --json gather.json"
+bench:
+	@tools/setup bench
+	$(CONFIGURE) -DARRAS_BENCH=ON
+	$(BUILD) -- --quiet
+	python3 bench/bench.py $(BENCH)
 
 format:
 	@tools/setup format

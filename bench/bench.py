@@ -12,7 +12,6 @@ sys.dont_write_bytecode = True
 import environment
 
 TREE = Path(__file__).resolve().parent.parent
-PARTS = ["compile", "tiny", "sweep", "memory"]
 
 
 def parse_arguments():
@@ -64,11 +63,9 @@ def run_parts(arguments, arras):
     import small
 
     found, bounds = {}, []
-    for name in PARTS:
+    for name, part in small.PARTS.items():
         if arras and (not arguments.only or name in arguments.only):
-            found[name], more = small.run(
-                name, arras, arguments.build, arguments.rounds, arguments.quick
-            )
+            found[name], more = part(arras, arguments.build, arguments.rounds, arguments.quick)
             bounds += more
     return found, bounds
 

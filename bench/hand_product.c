@@ -30,12 +30,13 @@ static inline void derive_pair(double *y, const double *d, const double *u)
         }
     for (int e = 0; e < PAIR; e++)
         for (int v = 0; v < VECTORS; v++)
-            store_f64(y + e * NODES + v * F64S, sums[e][v]);
+            stream_f64(y + e * NODES + v * F64S, sums[e][v]);
 }
 
 static void derive_one(double *y, const double *d, const double *u)
 {
-    double pair[PAIR * NODES], values[PAIR * NODES] = { 0 };
+    _Alignas(VECTOR) double pair[PAIR * NODES];
+    double                  values[PAIR * NODES] = { 0 };
 
     memcpy(values, u, NODES * sizeof *u);
     derive_pair(pair, d, values);
@@ -50,6 +51,7 @@ static void derive(double *y, const double *d, const double *u, int64_t count)
         derive_pair(y + e * NODES, d, u + e * NODES);
     for (; e < count; e++)
         derive_one(y + e * NODES, d, u + e * NODES);
+    stream_end();
 }
 
 /* Columns of d lie together, so that they can be loaded as vectors. */

@@ -42,12 +42,16 @@ def base_of(race):
     return "Arras" if "Arras" in race["seconds"] else "C"
 
 
+def title_of(race):
+    return race["workload"].title_at(race["size"])
+
+
 def race_row(race, peers):
     workload, base = race["workload"], base_of(race)
     own = race["seconds"].get(base)
     speed = f"{workload.work(race['size']) / own / 1e9:.1f} {workload.unit}" if own else "-"
     times = [number(own and own * 1e3), speed, number(ratio(race, base, "C"))]
-    return [workload.title, *times, *(number(ratio(race, peer, base)) for peer in peers)]
+    return [title_of(race), *times, *(number(ratio(race, peer, base)) for peer in peers)]
 
 
 def show_races(races, peers):
@@ -60,7 +64,7 @@ def race_bounds(races, peers):
     races = [race for race in races if "Arras" in race["seconds"]]
     against_c = [ratio(race, "Arras", "C") for race in races if "C" in race["seconds"]]
     bounds = [
-        Bound(f"{race['workload'].title}: Arras / C", ratio(race, "Arras", "C"), SLOWEST_AGAINST_C)
+        Bound(f"{title_of(race)}: Arras / C", ratio(race, "Arras", "C"), SLOWEST_AGAINST_C)
         for race in races
         if "C" in race["seconds"]
     ]
@@ -73,7 +77,7 @@ def race_bounds(races, peers):
 
 
 def peer_bounds(race, peers):
-    title, bounds = race["workload"].title, []
+    title, bounds = title_of(race), []
     for peer in peers:
         value = ratio(race, peer, "Arras")
         if value is not None:

@@ -6,138 +6,147 @@ import statistics
 import subprocess
 import tempfile
 import time
+from ctypes import c_int64, c_void_p
 
 import numpy as np
-from ctypes import c_int64, c_void_p
 from report import Bound, number, show_table
-
-TIMES = 200  # launches in a measurement
-
-
-def median_us(call, rounds, times):
-    """Median microseconds of a call that launches `times` times."""
-    call(times)
-    found = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        call(times)
-        found.append((time.perf_counter() - start) / times * 1e6)
-    return statistics.median(found)
-
+from timing import in_turn
 
 # ---- Compiling: programs of their own, since what is in memory must not help ----------------------
 
 
-def compile_times(build, cache, recording, length, programs):
-    command = [build / "bench_compile", cache, recording, str(length), str(programs)]
+def compile_times(build, cache, recording, programs):
+    command = [build / "bench_compile", cache, recording, "1000", str(programs)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [[float(word) for word in line.split()] for line in said.splitlines()]
 
 
-def medians(rows, column):
+def median_of(rows, column):
     return statistics.median(row[column] for row in rows)
 
 
-def compile_latency(arras, build, rounds, quick):
-    with tempfile.TemporaryDirectory() as cache:
-        cold = compile_times(build, cache, "chain10", 1000, rounds)
-        warm = compile_times(build, cache, "chain10", 1000, rounds)
-    with tempfile.TemporaryDirectory() as cache:
-        doubled = compile_times(build, cache, "doubled", 1000, 50 if quick else 500)
-    if not all(row[1] for row in warm) or not all(row[3] for row in cold + warm):
-        print("   the cache was not used: these numbers are not what they say")
-    found = {
-        "10 operations, cold, ms": medians(cold, 0) / 1e3,
-        "10 operations, from disk, ms": medians(warm, 0) / 1e3,
-        "10 operations, in memory, us": medians(cold + warm, 2),
-        "500 arrays doubled, cold, s": medians(doubled, 0) / 1e6,
-    }
-    limits = zip(found.items(), [40, 1, 20, 1])
-    return found, [Bound(f"compile of {what}", value, limit) for (what, value), limit in limits]
-
-
-def jax_doubled(quick):
-    """The same 500 arrays in JAX, in seconds; None where it is not there."""
+def jax_doubled(count):
+    """Seconds in which JAX compiles the same; None where it is not there."""
     try:
         import jax
     except ImportError:
         return None
-    xs = [np.ones(1000) for _ in range(50 if quick else 500)]
+    xs = [np.ones(1000) for _ in range(count)]
     start = time.perf_counter()
     jax.jit(lambda *arrays: [2 * array for array in arrays]).lower(*xs).compile()
     return time.perf_counter() - start
 
 
+def compile_latency(arras, build, rounds, quick):
+    count = 50 if quick else 500
+    with tempfile.TemporaryDirectory() as cache:
+        cold = compile_times(build, cache, "chain10", rounds)
+        warm = compile_times(build, cache, "chain10", rounds)
+    with tempfile.TemporaryDirectory() as cache:
+        doubled = compile_times(build, cache, "doubled", count)
+    if any(row[1] for row in cold) or not all(row[1] for row in warm):
+        print("   kernels did not come from where they should: the times are not what they say")
+    bounds = [
+        Bound("compile 10 operations, cold", median_of(cold, 0) / 1e3, 40, "ms"),
+        Bound("compile 10 operations, from disk", median_of(warm, 0) / 1e3, 1, "ms"),
+        Bound("compile 10 operations, in memory", median_of(cold + warm, 2), 20, "us"),
+        Bound(f"compile {count} arrays doubled", median_of(doubled, 0) / 1e6, 1, "s"),
+    ]
+    rows = [[bound.what, f"{number(bound.value)} {bound.unit}"] for bound in bounds]
+    found = {bound.what: bound.value for bound in bounds} | {"doubled in JAX": jax_doubled(count)}
+    rows.append(["the same doubled arrays in JAX", f"{number(found['doubled in JAX'])} s"])
+    print("\nCompiling")
+    show_table(["what", "time"], rows)
+    return found, bounds
+
+
 # ---- Launching: graphs of `height` layers of `width` operations on n cells ------------------------
 
 
-def layer_arrays(width, n):
-    rng = np.random.default_rng(1)
-    arrays = {f"x{k}": rng.random(n) for k in range(width)}
-    return arrays | {f"y{k}": np.zeros(n) for k in range(width)}
+class Layers:
+    """One such graph, compiled with and without fusion, and its operations one by one."""
 
+    def __init__(self, arras, width, height, n):
+        rng = np.random.default_rng(1)
+        self.arras, self.cells = arras, np.zeros((height + 1, width, n))
+        self.cells[0] = rng.random((width, n))
+        self.results = np.zeros((width, n))
+        arrays = {f"x{k}": self.cells[0, k] for k in range(width)}
+        arrays |= {f"y{k}": self.results[k] for k in range(width)}
+        self.programs = {
+            "graph": arras.open("layers", (width, height, n), no_fusion=True),
+            "fused": arras.open("layers", (width, height, n)),
+        }
+        for program in self.programs.values():
+            arras.bind(program, arrays)
+        self.operation = arras.open("one_operation", (n,))
+        self.arguments = [c_void_p(self.cells.ctypes.data), *map(c_int64, (width, height, n))]
 
-def open_layers(arras, width, height, n, no_fusion):
-    program, arrays = arras.open("layers", (width, height, n), no_fusion), layer_arrays(width, n)
-    arras.bind(program, arrays)
-    arras.launch(program, 2)
-    return program, arrays
-
-
-def time_layers(arras, width, height, n, rounds, no_fusion):
-    program, arrays = open_layers(arras, width, height, n, no_fusion)
-    us = median_us(lambda times: arras.launch(program, times), rounds, TIMES)
-    counters = arras.counters(program)
-    arras.close(program)
-    return us, counters, np.stack([arrays[f"y{k}"] for k in range(width)])
-
-
-def time_one_by_one(arras, width, height, n, rounds):
-    cells = np.zeros((height + 1, width, n))
-    cells[0] = np.stack([layer_arrays(width, n)[f"x{k}"] for k in range(width)])
-    program = arras.open("one_operation", (n,))
-    arguments = [c_void_p(cells.ctypes.data), *map(c_int64, (width, height, n))]
-
-    def call(times):
+    def one_by_one(self, times):
         for _ in range(times):
-            arras.check(arras.library.bench_launch_layers(program, *arguments))
+            self.arras.check(
+                self.arras.library.bench_launch_layers(self.operation, *self.arguments)
+            )
 
-    us = median_us(call, rounds, max(1, TIMES // (width * height)))
-    arras.close(program)
-    return us, cells[-1]
+    def launch(self, name):
+        return lambda times: self.arras.launch(self.programs[name], times)
+
+    def check(self):
+        """All three give the same bits."""
+        self.one_by_one(1)
+        for name in self.programs:
+            self.results.fill(0)
+            self.launch(name)(1)
+            if not np.array_equal(self.results, self.cells[-1]):
+                raise RuntimeError(f"layers {self.cells.shape}, {name}: results differ")
+
+    def microseconds(self, rounds):
+        calls = {name: self.launch(name) for name in self.programs}
+        calls["one by one"] = self.one_by_one
+        return {name: seconds * 1e6 for name, seconds in in_turn(calls, rounds).items()}
+
+    def counters(self, name):
+        self.launch(name)(2)
+        return self.arras.counters(self.programs[name])
+
+    def close(self):
+        for program in [*self.programs.values(), self.operation]:
+            self.arras.close(program)
 
 
 def sweep(arras, build, rounds, quick):
     """A graph of one kernel for each operation, against the same kernels one after the other."""
-    lengths, shapes = [1000, 100_000], [(1, 16), (4, 16), (16, 4), (16, 16), (64, 4), (64, 64)]
+    sizes = [(w, h, 1000) for w, h in [(1, 16), (4, 16), (16, 4), (16, 16), (64, 4), (64, 64)]]
+    sizes += [(w, h, 100_000) for w, h in [(1, 16), (4, 16), (16, 4), (16, 16)]]
     if quick:
-        lengths, shapes = [100], [(1, 4), (4, 4)]
+        sizes = [(1, 4, 100), (4, 4, 100)]
     rows, found = [], {}
-    for n in lengths:
-        for width, height in shapes:
-            graph, _, last = time_layers(arras, width, height, n, rounds, True)
-            fused, _, _ = time_layers(arras, width, height, n, rounds, False)
-            single, wanted = time_one_by_one(arras, width, height, n, rounds)
-            if not np.array_equal(last, wanted):
-                raise RuntimeError(f"layers {width}x{height}: the graph's results differ")
-            found[f"{width}x{height} of {n}"] = {"graph": graph, "single": single, "fused": fused}
-            rows.append([f"{width} x {height} of {n}", number(graph), number(single)]
-                        + [number(single / graph), number(fused)])
-    head = ["width x height of cells", "graph us", "one by one us", "ratio", "fused graph us"]
-    print("\nGraphs of small operations: a launch of the whole, and of one operation at a time")
+    for size in sizes:
+        layers = Layers(arras, *size)
+        layers.check()
+        us = found["{} x {} of {}".format(*size)] = layers.microseconds(rounds)
+        layers.close()
+        rows.append(["{} x {} of {}".format(*size), number(us["graph"]), number(us["one by one"])])
+        rows[-1] += [number(us["one by one"] / us["graph"]), number(us["fused"])]
+    head = ["width x height of cells", "graph us", "one by one us", "one by one/graph", "fused us"]
+    print("\nGraphs of small operations: launched as a whole, and one operation at a time")
     show_table(head, rows)
     return found, []
 
 
 def tiny_graph(arras, build, rounds, quick):
-    """50 operations on 16 cells each; relaunched, it allocates and updates nothing."""
-    us, counters, _ = time_layers(arras, 10, 5, 16, rounds, False)
-    apart, _, _ = time_layers(arras, 10, 5, 16, rounds, True)
-    found = {"us": us, "us without fusion": apart, **counters}
-    bounds = [Bound("launch of 50 tiny operations", us, 10, "us")]
+    """50 operations on 16 cells each; launched again, it allocates and updates nothing."""
+    layers = Layers(arras, 10, 5, 16)
+    layers.check()
+    us, counters = layers.microseconds(rounds), layers.counters("fused")
+    layers.close()
+    print("\n50 operations on 16 cells each")
+    rows = [[f"launch, {name}", f"{number(value)} us"] for name, value in us.items()]
+    show_table(["what", "value"], rows + [[name, str(value)] for name, value in counters.items()])
+    bounds = [Bound("launch of 50 tiny operations", us["fused"], 10, "us")]
     for what in ("allocations", "updates"):
         bounds.append(Bound(f"identical relaunch: {what}", counters[what], 0))
-    return found, bounds
+    return us | counters, bounds
 
 
 # ---- Memory ---------------------------------------------------------------------------------------
@@ -148,28 +157,19 @@ def memory(arras, build, rounds, quick):
     n = 1000 if quick else 100_000
     rows, found, bounds = [], {}, []
     for width, height in [(1, 16), (8, 8), (16, 16), (64, 4)]:
-        program, _ = open_layers(arras, width, height, n, True)
-        c = arras.counters(program)
-        arras.close(program)
-        title = f"{width} x {height} of {n}, no fusion"
-        found[title] = {name: c[name] for name in ("temporaries", "planned", "live")}
-        times = c["planned"] / c["live"] if c["live"] else 1
-        rows.append([title, *(f"{c[name] / 1e6:.2f}" for name in ("temporaries", "live", "planned"))])
-        rows[-1].append(number(times))
-        bounds.append(Bound(f"planned / live, {title}", times, 1.1))
+        layers = Layers(arras, width, height, n)
+        for name in layers.programs:
+            c = layers.counters(name)
+            title = f"{width} x {height} of {n}, {name}"
+            found[title] = {what: c[what] for what in ("temporaries", "live", "planned")}
+            if c["live"]:
+                bounds.append(Bound(f"planned / live, {title}", c["planned"] / c["live"], 1.1))
+                megabytes = [f"{value / 1e6:.2f}" for value in found[title].values()]
+                rows.append([title, *megabytes, number(bounds[-1].value)])
+        layers.close()
     print("\nMemory for temporaries, MB")
-    show_table(["graph", "sum", "live", "planned", "planned / live"], rows)
+    show_table(["graph", "sum", "live", "planned", "planned/live"], rows)
     return found, bounds
 
 
 PARTS = {"compile": compile_latency, "tiny": tiny_graph, "sweep": sweep, "memory": memory}
-
-
-def run(name, arras, build, rounds, quick):
-    found, bounds = PARTS[name](arras, build, rounds, quick)
-    if name == "compile":
-        found["500 arrays doubled in JAX, s"] = jax_doubled(quick)
-    if name in ("compile", "tiny"):
-        print(f"\n{'Compiling' if name == 'compile' else 'A graph of 50 tiny operations'}")
-        show_table(["", ""], [[what, number(value)] for what, value in found.items()])
-    return found, bounds

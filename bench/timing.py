@@ -45,6 +45,26 @@ def difference(results, wanted):
     return worst if worst == worst else float("inf")
 
 
+def seconds_of(call, times):
+    time.sleep(PAUSE)
+    if times > 1:
+        call(1)
+    start = time.perf_counter()
+    call(times)
+    return (time.perf_counter() - start) / times
+
+
+def in_turn(calls, rounds):
+    """The median seconds of each call(times), by name."""
+    once = {name: seconds_of(call, 2) for name, call in calls.items()}
+    repeats = {name: max(1, int(LONG_ENOUGH / max(once[name], 1e-7))) for name in calls}
+    times = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            times[name].append(seconds_of(call, repeats[name]))
+    return {name: statistics.median(of) for name, of in times.items()}
+
+
 class Race:
     """A workload with all who take part in it."""
 
@@ -85,25 +105,8 @@ class Race:
         if away > self.workload.tolerance:
             self.failures.append(f"{self.workload.name}: {name} differs by {away:.2g}")
 
-    def seconds(self, run, times):
-        time.sleep(PAUSE)
-        if times > 1:
-            run.call(1)
-        start = time.perf_counter()
-        run.call(times)
-        return (time.perf_counter() - start) / times
-
     def time(self, rounds):
-        """The median seconds of each contender."""
-        repeats = {}
-        for name, run in self.runs.items():
-            once = self.seconds(run, 2)
-            repeats[name] = max(1, int(LONG_ENOUGH / max(once, 1e-7)))
-        times = {name: [] for name in self.runs}
-        for _ in range(rounds):
-            for name, run in self.runs.items():
-                times[name].append(self.seconds(run, repeats[name]))
-        return {name: statistics.median(of) for name, of in times.items()}
+        return in_turn({name: run.call for name, run in self.runs.items()}, rounds)
 
     def close(self):
         for run in self.runs.values():

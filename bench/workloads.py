@@ -25,6 +25,10 @@ class Workload:
     is_chain: bool = False  # chains and stencils have a bound of their own against NumPy
     repeats_in_c: bool = False  # so short that C repeats it, not Python
 
+    def title_at(self, size):
+        lengths = [f"{n:.0e}".replace("e+0", "e") if n >= 10**6 else str(n) for n in size]
+        return f"{self.title} {'x'.join(lengths)}"
+
 
 def vectors(names, dtype=F64):
     return lambda rng, size: {name: rng.random(size[0], dtype) for name in names}
@@ -104,7 +108,7 @@ WORKLOADS = [
     ),
     Workload(
         "stencil5",
-        "5-point, f32 8192x8192",
+        "5-point, f32",
         (8192, 8192),
         (203, 301),
         field,
@@ -115,7 +119,7 @@ WORKLOADS = [
     ),
     Workload(
         "stencil7",
-        "7-point, f32 512x256x256",
+        "7-point, f32",
         (512, 256, 256),
         (33, 67, 41),
         field,
@@ -126,7 +130,7 @@ WORKLOADS = [
     ),
     Workload(
         "stencil5_twice",
-        "5-point of 5-point",
+        "5-point of 5-point, f32",
         (8192, 8192),
         (203, 301),
         field,
@@ -137,7 +141,7 @@ WORKLOADS = [
     ),
     Workload(
         "conv8",
-        "8 2x2 conv + ReLU, f32 8192x8192",
+        "8 2x2 conv + ReLU, f32",
         (8192, 8192),
         (103, 201),
         field_and_kernel(2, 2, 8),
@@ -147,7 +151,7 @@ WORKLOADS = [
     ),
     Workload(
         "conv_pool",
-        "3x3 conv + ReLU + 2x2 max-pool, f32 768x1152",
+        "3x3 conv + ReLU + max-pool, f32",
         (768, 1152),
         (102, 200),
         field_and_kernel(3, 3),
@@ -158,7 +162,7 @@ WORKLOADS = [
     ),
     Workload(
         "stats_axis0",
-        "mean, std over axis 0, f32 20000x5000",
+        "mean, std over axis 0, f32",
         (20000, 5000),
         (203, 101),
         field,
@@ -168,7 +172,7 @@ WORKLOADS = [
     ),
     Workload(
         "stats_axis1",
-        "mean, std over axis 1, f32 20000x5000",
+        "mean, std over axis 1, f32",
         (20000, 5000),
         (203, 101),
         field,
@@ -178,7 +182,7 @@ WORKLOADS = [
     ),
     Workload(
         "argmin",
-        "argmin, f64 5e7",
+        "argmin, f64",
         (50_000_000,),
         (100_003,),
         vectors("x"),
@@ -188,7 +192,7 @@ WORKLOADS = [
     ),
     Workload(
         "matmul",
-        "matmul, f64 1000^3",
+        "matmul, f64",
         (1000,),
         (67,),
         matrices,
@@ -198,7 +202,7 @@ WORKLOADS = [
     ),
     Workload(
         "einsum",
-        "xij,ej->xei, f64 3x20x20, 27000x20",
+        "xij,ej->xei of 20 nodes, f64",
         (27000,),
         (131,),
         elements,
@@ -208,7 +212,7 @@ WORKLOADS = [
     ),
     Workload(
         "gather",
-        "gather 1e7 of 1e7, f64",
+        "gather, f64",
         (10_000_000,),
         (100_003,),
         gathered,
@@ -217,7 +221,7 @@ WORKLOADS = [
     ),
     Workload(
         "chain50",
-        "50 operations on 1000 cells, f64",
+        "50 operations, f64",
         (1000,),
         (1000,),
         vectors("x"),

@@ -103,6 +103,18 @@ class Binding(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("buffer", Buffer)]
 
 
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("threads", c_int),
+        ("tile_bytes", c_int64),
+        ("no_fusion", c_bool),
+        ("reference", c_bool),
+        ("no_cache", c_bool),
+        ("cache", c_char_p),
+        ("compiler", c_char_p),
+    ]
+
+
 class Summary(ctypes.Structure):
     _fields_ = [
         (name, c_int64)
@@ -215,6 +227,10 @@ SIGNATURES = {
     "graph_read": (c_int, [POINTERS, c_char_p, c_size_t, ERROR]),
     "text_free": (None, [c_void_p]),
     "evaluate": (c_int, [POINTERS, c_void_p, c_int, POINTER(Binding), ERROR]),
+    "compile": (c_int, [POINTERS, c_void_p, POINTER(Options), ERROR]),
+    "program_free": (None, [c_void_p]),
+    "program_warning": (c_char_p, [c_void_p]),
+    "launch": (c_int, [POINTERS, c_void_p, c_int, POINTER(Binding), ERROR]),
     "results_count": (c_int, [c_void_p]),
     "results_at": (POINTER(Binding), [c_void_p, c_int]),
     "results_find": (POINTER(Binding), [c_void_p, c_char_p]),
@@ -259,8 +275,10 @@ def layout(array):
 class Library:
     """The shared library; lib.NAME is arras_NAME.  `calls` counts what was called."""
 
-    def __init__(self, path):
+    def __init__(self, path, compiled=False):
+        """compiled: programs are compiled and launched, not given to the reference evaluator."""
         self.dll = ctypes.CDLL(path)
+        self.compiled = compiled
         self.calls = collections.Counter()
         for name, (result, arguments) in SIGNATURES.items():
             self.declare(name, result, arguments)
@@ -557,10 +575,34 @@ class Graph:
 
     def evaluate(self, inputs):
         """The outputs by name, as NumPy arrays of their own; `inputs` are NumPy arrays by name."""
+        return self.launch(inputs) if self.lib.compiled else self.evaluate_reference(inputs)
+
+    def evaluate_reference(self, inputs):
         bindings = array_of(Binding, [binding(name, array) for name, array in inputs.items()])
         out, error = c_void_p(), ErrorStruct()
         status = self.lib.evaluate(byref(out), self.pointer, len(inputs), bindings, byref(error))
         self.lib.fail(status, error)
+        return self.take_results(out)
+
+    def launch(self, inputs, **options):
+        """The same of the program compiled.  That it can't be compiled is a mistake of the library."""
+        bindings = array_of(Binding, [binding(name, array) for name, array in inputs.items()])
+        program, out, error = c_void_p(), c_void_p(), ErrorStruct()
+        status = self.lib.compile(
+            byref(program), self.pointer, byref(Options(**options)), byref(error)
+        )
+        self.lib.fail(status, error)
+        try:
+            warning = self.lib.program_warning(program)
+            if warning is not None:
+                raise RuntimeError("not compiled: " + warning.decode())
+            status = self.lib.launch(byref(out), program, len(inputs), bindings, byref(error))
+            self.lib.fail(status, error)
+            return self.take_results(out)
+        finally:
+            self.lib.program_free(program)
+
+    def take_results(self, out):
         try:
             results = [
                 self.lib.results_at(out, i).contents for i in range(self.lib.results_count(out))

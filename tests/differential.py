@@ -2,6 +2,7 @@
 """differential.py -- random programs, run by Arras and by NumPy, compared step by step.
 
   differential.py --library libarras.so [--programs 2000] [--seed N] [--first N] [--jobs 2]
+                  [--compiled]
 
 Ends with a line "N passed, M failed".  A failure is printed with its seed and number; run it
 alone with --seed N --first NUMBER --programs 1.  NumPy 1.24 does as NumPy 2 when
@@ -52,7 +53,8 @@ def check_group(group):
 def tasks(lib, options):
     """(name, function) of all there is to do, in one order in every process."""
     if options.first == 0 and not options.programs_only:
-        for group in exhaustive.groups(lib):
+        groups = exhaustive.groups_thinned if options.thin else exhaustive.groups
+        for group in groups(lib):
             yield group.title, lambda group=group: check_group(group)
     for number in range(options.first, options.first + options.programs):
         yield f"program {number}", lambda number=number: check_program(lib, options.seed, number)
@@ -71,7 +73,7 @@ def protected(function):
 def work(options, worker, after, pipe):
     """Every jobs-th task after a given one; one line of JSON before and after each."""
     faulthandler.enable()
-    lib = arras_ctypes.Library(options.library)
+    lib = arras_ctypes.Library(options.library, options.compiled)
     with os.fdopen(pipe, "w") as out:
         for place, (name, function) in enumerate(tasks(lib, options)):
             if place % options.jobs != worker or place <= after:
@@ -186,6 +188,12 @@ def options_given():
     parser.add_argument("--seed", default=DEFAULT_SEED)
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument(
+        "--compiled", action="store_true", help="compile and launch instead of evaluating"
+    )
+    parser.add_argument(
+        "--thin", action="store_true", help="not every combination in the exhaustive part"
+    )
     parser.add_argument(
         "--show", type=int, default=12, help="how many failures are printed in full"
     )

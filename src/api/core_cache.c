@@ -17,7 +17,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static entry           entries[MOST_CORES];
 static int             count;
 
-static uint64_t key_hash(const ar_text *key) { return ar_hash_bytes(0, key->data, key->length); }
+static ar_core_hash *hash_of = ar_hash_bytes;
+
+static uint64_t key_hash(const ar_text *key) { return hash_of(0, key->data, key->length); }
 
 /* The lock is held by the callers of these. */
 static void move_to_front(int i)
@@ -75,3 +77,5 @@ void ar_core_cache_clear(void)
         remove_last();
     pthread_mutex_unlock(&lock);
 }
+
+void ar_core_cache_hash(ar_core_hash *hash) { hash_of = hash ? hash : ar_hash_bytes; }

@@ -11,4 +11,8 @@ ar_core *ar_core_cache_find(const ar_text *key);
 void ar_core_cache_add(const ar_text *key, ar_core *core);
 void ar_core_cache_clear(void);
 
+/* For tests, to make keys collide; NULL: ar_hash_bytes.  While the cache is empty. */
+typedef uint64_t ar_core_hash(uint64_t seed, const void *bytes, size_t length);
+void             ar_core_cache_hash(ar_core_hash *hash);
+
 #endif

@@ -128,6 +128,28 @@ static void put_column(ar_writer *w, void *self, const ar_c_strip *strip)
                    r->number);
 }
 
+/* The cells a read will need some turns later: each turn reads another row of memory, too short for
+ * the machine to see where the next one is. */
+static void put_fetch(ar_writer *w, const rows *r, const ar_c_read *read)
+{
+    enum { TURNS = 8 };
+    ar_c_strip  turns;
+    ar_c_affine form;
+    arras_expr  e = read->load;
+    ar_text     step = { 0 };
+
+    ar_c_strip_variable(&turns, &w->variables[w->nesting - 1]);
+    for (int axis = 0; axis < e->rank && read->unit; axis++)
+        if (ar_c_varies(&turns, e->args[axis]) && ar_c_affine_read(&form, &turns, e->args[axis]))
+            ar_text_printf(&step, " + %" PRId64 "ll * s%d_%d", TURNS * form.along,
+                           ar_c_operand(w, e), axis);
+    if (step.length)
+        ar_text_printf(w->out, "fetch((const char *)(p%" PRId64 " + from%d)%s, w%d * %d);\n", e->id,
+                       r->number, step.data, r->number, (int)ar_dtype_size(e->type.dtype));
+    w->failed = w->failed || step.failed;
+    ar_text_free(&step);
+}
+
 /* One value of the reduction's variable, for all columns. */
 static void put_turn(ar_writer *w, rows *r, arras_expr e)
 {
@@ -140,6 +162,8 @@ static void put_turn(ar_writer *w, rows *r, arras_expr e)
         return;
     ar_c_strip_cell(&strip, w);
     ar_c_strip_open(w, &strip, 1, &e->args[2]);
+    for (size_t i = 0; i < strip.nreads; i++)
+        put_fetch(w, r, strip.reads[i]);
     snprintf(from, sizeof from, "from%d", r->number);
     snprintf(to, sizeof to, "from%d + w%d", r->number, r->number);
     ar_c_strip_run(w, &strip, from, to, &sink);

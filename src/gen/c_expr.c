@@ -274,6 +274,7 @@ void ar_c_put(ar_writer *w, arras_expr e)
     case AR_C_VALUE: return;
     case AR_C_BUFFER: put_from_buffer(w, e, state.strip); break;
     case AR_C_POINTER: ar_c_put_read(w, state.read, state.strip); break;
+    case AR_C_EDGE: ar_c_put_edge_read(w, state.read); break;
     case AR_C_UNKNOWN: put_anew(w, e);
     }
     ar_c_set(w, e, (ar_c_state){ .place = AR_C_VALUE });

@@ -1,5 +1,6 @@
 /* c_kernel.c -- kernels: loops over a box of cells, and along its last axis a strip that computes
  * and stores them. */
+#include "gen/c_contract.h"
 #include "gen/c_writer.h"
 
 #include <stdio.h>
@@ -64,6 +65,7 @@ bool ar_kernel_is_flat(const ar_kernel_form *form)
 typedef struct {
     const ar_kernel_form *form;
     const arras_expr     *cells;
+    bool                  is_short; /* rows of a few cells, a number that is known */
 } results;
 
 static arras_dtype result_dtype(const results *r, int k) { return r->form->lambdas[k]->type.dtype; }
@@ -74,7 +76,7 @@ static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
     const results *r = self;
 
     for (int k = 0; k < r->form->n; k++)
-        ar_text_printf(w->out, "%s *const r%d = a->stream ? b%d : o%d + at%d;\n",
+        ar_text_printf(w->out, "%s *const r%d = a->stream ? b%d : o%d + seg%d;\n",
                        ar_c_type(result_dtype(r, k)), k, k, k, strip->number);
 }
 
@@ -83,7 +85,7 @@ static void store_cell(ar_writer *w, void *self, const ar_c_strip *strip)
     const results *r = self;
 
     for (int k = 0; k < r->form->n; k++) {
-        ar_text_printf(w->out, "r%d[e%d] = ", k, strip->number);
+        ar_text_printf(w->out, "r%d[%s - seg%d] = ", k, strip->name, strip->number);
         ar_c_cast(w, r->cells[k], result_dtype(r, k));
         ar_text_add(w->out, ";\n");
     }
@@ -96,22 +98,83 @@ static void close_segment(ar_writer *w, void *self, const ar_c_strip *strip)
     ar_text_add(w->out, "if (a->stream) {\n");
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out,
-                       "stream_out((char *)(o%d + at%d), (const char *)b%d, n%d * sizeof *b%d);\n",
+                       "stream_out((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n",
                        k, strip->number, k, strip->number, k);
     ar_text_add(w->out, "}\n");
 }
 
-/* oK is where a row of result K starts. */
-static void print_rows(ar_writer *w, const results *r)
+/* oK is where a row of result K starts; of rows that are too short for segments of their own, the
+ * first of those that share one. */
+static void print_rows(ar_writer *w, const results *r, int axes)
 {
     for (int k = 0; k < r->form->n; k++) {
         const char *type = ar_c_type(result_dtype(r, k));
 
         ar_text_printf(w->out, "%s *const o%d = (%s *)(d%d", type, k, type, k);
-        for (int axis = 0; axis < w->lambda->rank - 1 && !w->flat; axis++)
-            ar_text_printf(w->out, " + i%d * s%d_%d", axis, k, axis);
+        for (int axis = 0; axis < axes && !w->flat; axis++)
+            ar_text_printf(w->out, " + %s%d * s%d_%d",
+                           r->is_short && axis == axes - 1 ? "row" : "i", axis, k, axis);
         ar_text_add(w->out, ");\n");
     }
+}
+
+static void print_buffers(ar_writer *w, const results *r, int64_t length)
+{
+    for (int k = 0; k < r->form->n; k++)
+        ar_text_printf(w->out, "%s b%d[%d] ALIGNED;\n", ar_c_type(result_dtype(r, k)), k,
+                       (int)length);
+}
+
+/* ---- Short rows: several share a segment ------------------------------------------------------- */
+
+/* sK is where the cells of one of them go. */
+static void store_short_cell(ar_writer *w, void *self, const ar_c_strip *strip)
+{
+    const results *r = self;
+
+    for (int k = 0; k < r->form->n; k++) {
+        ar_text_printf(w->out, "s%d[%s] = ", k, strip->name);
+        ar_c_cast(w, r->cells[k], result_dtype(r, k));
+        ar_text_add(w->out, ";\n");
+    }
+}
+
+static int64_t short_length(arras_array lambda)
+{
+    enum { SHORT = 16 };
+    arras_dim last = lambda->rank > 1 ? lambda->shape[lambda->rank - 1] : 0;
+
+    return !ar_dim_symbolic(last) && last > 0 && last <= SHORT ? last : 0;
+}
+
+static void open_short_rows(ar_writer *w, const results *r, int axis)
+{
+    enum { CELLS = 512 };
+    int64_t length = short_length(w->lambda), rows = CELLS / length;
+
+    ar_text_printf(w->out,
+                   "const int whole = lo[%d] == 0 && hi[%d] == %d, stream = a->stream && whole;\n"
+                   "for (int64_t row%d = lo[%d], rows; row%d < hi[%d]; row%d += rows) {\n"
+                   "rows = hi[%d] - row%d < %d ? hi[%d] - row%d : %d;\n",
+                   axis + 1, axis + 1, (int)length, axis, axis, axis, axis, axis, axis, axis,
+                   (int)rows, axis, axis, (int)rows);
+    print_buffers(w, r, rows * length);
+    print_rows(w, r, axis + 1);
+    ar_text_printf(w->out, "for (int64_t i%d = row%d; i%d < row%d + rows; i%d++) {\n", axis, axis,
+                   axis, axis, axis);
+    for (int k = 0; k < r->form->n; k++)
+        ar_text_printf(w->out, "%s *const s%d = (stream ? b%d : o%d) + (i%d - row%d) * %d;\n",
+                       ar_c_type(result_dtype(r, k)), k, k, k, axis, axis, (int)length);
+}
+
+static void close_short_rows(ar_writer *w, const results *r)
+{
+    ar_text_add(w->out, "}\nif (stream) {\n");
+    for (int k = 0; k < r->form->n; k++)
+        ar_text_printf(w->out,
+                       "stream_out((char *)o%d, (const char *)b%d, rows * %d * sizeof *b%d);\n", k,
+                       k, (int)short_length(w->lambda), k);
+    ar_text_add(w->out, "}\n}\n");
 }
 
 /* ---- Loops ------------------------------------------------------------------------------------- */
@@ -142,42 +205,51 @@ static void hoist_all(ar_writer *w, const results *r, uint32_t loops)
 
 static void print_strip(ar_writer *w, results *r)
 {
-    const ar_c_sink sink = { open_segment, store_cell, close_segment, r };
-    const char     *from = "lo[0]", *to = "hi[0]";
-    char            names[2][24];
+    const ar_c_sink long_rows = { open_segment, store_cell, close_segment, r };
+    const ar_c_sink short_rows = { .cell = store_short_cell, .self = r };
+    char            from[24], to[24];
     ar_c_strip      strip;
 
     ar_c_strip_cell(&strip, w);
-    if (!w->flat) {
-        snprintf(names[0], sizeof names[0], "lo[%d]", strip.axis);
-        snprintf(names[1], sizeof names[1], "hi[%d]", strip.axis);
-        from = names[0], to = names[1];
-    }
+    snprintf(from, sizeof from, "lo[%d]", w->flat ? 0 : strip.axis);
+    snprintf(to, sizeof to, "hi[%d]", w->flat ? 0 : strip.axis);
+    if (r->is_short)
+        strip.length = short_length(w->lambda);
     for (int k = 0; k < r->form->n; k++)
         strip.cell_bytes += (int)ar_dtype_size(result_dtype(r, k));
     ar_c_strip_open(w, &strip, r->form->n, r->cells);
-    for (int k = 0; k < r->form->n; k++)
-        ar_text_printf(w->out, "%s b%d[%d] ALIGNED;\n", ar_c_type(result_dtype(r, k)), k,
-                       strip.segment);
-    ar_c_strip_run(w, &strip, from, to, &sink);
+    if (!r->is_short)
+        print_buffers(w, r, strip.segment);
+    ar_c_strip_run(w, &strip, from, to, r->is_short ? &short_rows : &long_rows);
     ar_c_strip_close(&strip);
+}
+
+static void open_loop(ar_writer *w, const results *r, int axis)
+{
+    if (r->is_short && axis == w->lambda->rank - 2)
+        open_short_rows(w, r, axis);
+    else
+        ar_text_printf(w->out, "for (int64_t i%d = lo[%d]; i%d < hi[%d]; i%d++) {\n", axis, axis,
+                       axis, axis, axis);
+    hoist_all(w, r, ((uint32_t)2 << axis) - 1);
 }
 
 static void print_box(ar_writer *w, results *r)
 {
     int rank = w->lambda->rank, loops = w->flat ? 0 : rank - 1;
 
+    r->is_short = !w->flat && short_length(w->lambda) > 0;
     for (int axis = 0; axis < (w->flat ? 1 : rank); axis++)
         ar_text_printf(w->out, "if (lo[%d] >= hi[%d]) return 0;\n", axis, axis);
     hoist_all(w, r, 0);
-    for (int axis = 0; axis < loops; axis++) {
-        ar_text_printf(w->out, "for (int64_t i%d = lo[%d]; i%d < hi[%d]; i%d++) {\n", axis, axis,
-                       axis, axis, axis);
-        hoist_all(w, r, ((uint32_t)2 << axis) - 1);
-    }
-    print_rows(w, r);
-    print_strip(w, r);
     for (int axis = 0; axis < loops; axis++)
+        open_loop(w, r, axis);
+    if (!r->is_short)
+        print_rows(w, r, loops);
+    print_strip(w, r);
+    if (r->is_short)
+        close_short_rows(w, r);
+    for (int axis = r->is_short; axis < loops; axis++)
         ar_text_add(w->out, "}\n");
     ar_text_add(w->out, "if (a->stream) stream_end();\n");
 }
@@ -212,20 +284,30 @@ static void print_operands(ar_writer *w)
         print_operand(w->out, n + k, w->flat ? 0 : w->lambda->inputs[k]->rank);
 }
 
+/* What a kernel needs as a whole is known when its loops are written. */
 static void print_kernel(ar_writer *w, const arras_expr *cells, const char *name)
 {
-    results r = { w->form, cells };
+    results  r = { w->form, cells, false };
+    ar_text  body = { 0 };
+    ar_text *out = w->out;
 
-    ar_text_printf(w->out,
-                   "int %s(const ar_kernel_args *a, const int64_t *lo, const int64_t *hi)\n{\n"
-                   "int fault = 0;\n",
-                   name);
-    print_operands(w);
+    w->out = &body;
     if (w->lambda->rank == 0)
         print_one_cell(w, &r);
     else
         print_box(w, &r);
-    ar_text_add(w->out, "return fault;\n}\n");
+    w->out = out;
+    ar_text_printf(out,
+                   "int %s(const ar_kernel_args *a, const int64_t *lo, const int64_t *hi)\n{\n"
+                   "int fault = 0;\n",
+                   name);
+    print_operands(w);
+    ar_text_put(out, w->top.data ? w->top.data : "", w->top.length);
+    ar_text_put(out, body.data ? body.data : "", body.length);
+    ar_text_add(out, "return fault;\n}\n");
+    out->failed = out->failed || body.failed || w->top.failed;
+    ar_text_free(&w->top);
+    ar_text_free(&body);
 }
 
 static bool unroll_cells(ar_writer *w, arras_expr *cells)
@@ -243,9 +325,13 @@ static bool unroll_cells(ar_writer *w, arras_expr *cells)
 arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
                                const char *name, arras_error *err)
 {
-    ar_writer   w = { .out = out, .used = used, .form = form, .lambda = form->lambdas[0] };
-    arras_expr *cells = ar_arena_alloc(&w.arena, (size_t)form->n, sizeof *cells);
+    ar_writer      w = { .out = out, .used = used, .form = form, .lambda = form->lambdas[0] };
+    arras_expr    *cells;
+    ar_contraction contraction;
 
+    if (ar_c_contraction_match(&contraction, form))
+        return ar_c_contraction_print(out, used, &contraction, name, err);
+    cells = ar_arena_alloc(&w.arena, (size_t)form->n, sizeof *cells);
     w.flat = ar_kernel_is_flat(form);
     if (cells && unroll_cells(&w, cells))
         print_kernel(&w, cells, name);

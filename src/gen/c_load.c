@@ -2,6 +2,7 @@
 #include "gen/c_writer.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int ar_c_operand(const ar_writer *w, arras_expr load) { return w->form->n + (int)load->ints[0]; }
 
@@ -47,7 +48,7 @@ static void put_edge_rule(ar_writer *w, arras_expr e, int axis)
     int             operand = ar_c_operand(w, e);
     char            j[48], n[32];
 
-    if (rule != ARRAS_EDGE_CONSTANT && ar_c_is_inside(w, e, axis))
+    if (ar_c_is_inside(w, e, axis))
         return;
     snprintf(j, sizeof j, "j%" PRId64 "_%d", e->id, axis);
     snprintf(n, sizeof n, "n%d_%d", operand, axis);
@@ -195,8 +196,7 @@ static void print_step(ar_writer *w, const ar_c_strip *strip, const ar_c_read *r
 
     ar_text_printf(w->out, "const int64_t t%" PRId64 " = 0", e->id);
     for (int axis = 0; axis < e->rank; axis++)
-        if (read->motion[axis] == AR_C_AFFINE &&
-            ar_c_affine_read(&form, strip, e->args[axis]))
+        if (read->motion[axis] == AR_C_AFFINE && ar_c_affine_read(&form, strip, e->args[axis]))
             ar_text_printf(w->out, " + %" PRId64 "ll * s%d_%d", form.along, ar_c_operand(w, e),
                            axis);
     ar_text_add(w->out, ";\n");
@@ -226,13 +226,49 @@ static void prepare_axis(ar_writer *w, ar_c_strip *strip, ar_c_read *read, int a
     } else if (ar_c_affine_read(&form, strip, e->args[axis])) {
         read->motion[axis] = AR_C_AFFINE;
         read->along = form.along;
+        read->last = form;
         prepare_affine(w, strip, e, axis, &form);
     } else {
         read->motion[axis] = AR_C_ANY;
         prepare_any(w, e, axis);
     }
-    if (e->ints[1 + axis] == ARRAS_EDGE_CONSTANT && read->motion[axis] != AR_C_AFFINE)
+    read->any = read->any || read->motion[axis] == AR_C_ANY;
+    if (e->ints[1 + axis] == ARRAS_EDGE_CONSTANT && read->motion[axis] != AR_C_AFFINE &&
+        !ar_c_is_inside(w, e, axis))
         read->fills = true;
+}
+
+static bool is_same_row(const ar_c_read *a, const ar_c_read *b)
+{
+    int last = a->load->rank - 1;
+
+    if (a->load->ints[0] != b->load->ints[0] || a->last.along != b->last.along ||
+        a->last.nterms != b->last.nterms)
+        return false;
+    for (int axis = 0; axis < last; axis++)
+        if (a->load->args[axis] != b->load->args[axis] ||
+            a->load->ints[1 + axis] != b->load->ints[1 + axis])
+            return false;
+    return memcmp(a->last.terms, b->last.terms, (size_t)a->last.nterms * sizeof *a->last.terms) ==
+           0;
+}
+
+static void find_neighbour(const ar_c_strip *strip, ar_c_read *read)
+{
+    enum { FAR = 64 }; /* cells */
+
+    for (size_t i = 0; i < strip->nreads && read->unit && !read->rows; i++) {
+        const ar_c_read *other = strip->reads[i];
+
+        if (other == read || !other->unit || other->rows || other->neighbour ||
+            !is_same_row(read, other) ||
+            !ar_sub64(&read->shift, read->last.constant, other->last.constant) ||
+            read->shift > FAR || read->shift < -FAR)
+            continue;
+        read->neighbour = other;
+        return;
+    }
+    read->shift = 0;
 }
 
 static void prepare_flat(ar_writer *w, ar_c_read *read)
@@ -248,14 +284,13 @@ void ar_c_prepare_load(ar_writer *w, ar_c_strip *strip, arras_expr e)
 {
     ar_c_read *read = ar_arena_alloc(&w->arena, 1, sizeof *read);
 
-    if (!read || !ar_grow(&strip->pointers, &strip->pointers_room, strip->npointers,
-                          sizeof *strip->pointers)) {
+    if (!read ||
+        !ar_grow(&strip->reads, &strip->reads_room, strip->nreads, sizeof *strip->reads)) {
         w->failed = true;
         return;
     }
     read->load = e;
-    strip->pointers[strip->npointers++] =
-        (ar_c_change){ e, { .place = AR_C_POINTER, .strip = strip, .read = read } };
+    strip->reads[strip->nreads++] = read;
     if (strip->flat) {
         prepare_flat(w, read);
         return;
@@ -265,14 +300,52 @@ void ar_c_prepare_load(ar_writer *w, ar_c_strip *strip, arras_expr e)
     for (int axis = 0; axis < e->rank; axis++)
         prepare_axis(w, strip, read, axis);
     read->unit = is_unit(w, read);
-    if (read->fills)
+    read->rows = read->fills && read->unit && read->along == 1;
+    if (read->fills && !read->rows)
         put_empty_guard(w, strip, e);
+    find_neighbour(strip, read);
     print_start(w, read);
     if (!read->unit)
         print_step(w, strip, read);
 }
 
 /* ---- Along a strip ----------------------------------------------------------------------------- */
+
+/* A row of a fill, one for the kernel: "zN_f32", N the fill's id. */
+static void put_fill_cells(ar_writer *w, arras_expr fill, arras_dtype dtype)
+{
+    const char *type = ar_c_type(dtype), *d = ar_dtype_name(dtype);
+    char        declaration[96];
+    ar_text    *body = w->out;
+
+    snprintf(declaration, sizeof declaration, "%s z%" PRId64 "_%s[%d] ALIGNED;\n", type, fill->id, d,
+             AR_C_SEGMENT);
+    if (w->top.data && strstr(w->top.data, declaration))
+        return;
+    ar_text_add(&w->top, declaration);
+    ar_text_printf(&w->top, "for (int z = 0; z < %d; z++) z%" PRId64 "_%s[z] = ", AR_C_SEGMENT,
+                   fill->id, d);
+    w->out = &w->top;
+    ar_c_cast(w, fill, dtype);
+    w->out = body;
+    ar_text_add(&w->top, ";\n");
+}
+
+void ar_c_put_fill_row(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
+{
+    arras_expr  e = read->load;
+    arras_dtype dtype = e->type.dtype;
+
+    if (!read->rows)
+        return;
+    ar_text_printf(w->out, "const %s *const q%" PRId64 " = ", ar_c_type(dtype), e->id);
+    for (int k = e->rank; k < e->nargs; k++) {
+        put_fill_cells(w, e->args[k], dtype);
+        ar_text_printf(w->out, "f%" PRId64 " == %d ? z%" PRId64 "_%s : ", e->id, k - e->rank + 1,
+                       e->args[k]->id, ar_dtype_name(dtype));
+    }
+    ar_text_printf(w->out, "p%" PRId64 " + at%d;\n", e->id, strip->number);
+}
 
 /* An index that moves in its own way, kept inside.  Outside of several axes the last one's fill
  * counts: it has the largest number. */
@@ -283,7 +356,7 @@ static void put_any_index(ar_writer *w, arras_expr e, int axis)
     char            j[48];
 
     put_index(w, e, axis);
-    if (rule != ARRAS_EDGE_CONSTANT && ar_c_is_inside(w, e, axis))
+    if (ar_c_is_inside(w, e, axis))
         return;
     snprintf(j, sizeof j, "j%" PRId64 "_%d", e->id, axis);
     if (edge_functions[rule]) {
@@ -304,11 +377,16 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
 {
     arras_expr e = read->load;
 
-    if (read->unit) {
-        ar_text_printf(w->out, "p%" PRId64 "[", e->id);
+    if (read->rows) {
+        ar_text_printf(w->out, "q%" PRId64 "[%s - at%d]", e->id, strip->name, strip->number);
+    } else if (read->unit) {
+        ar_text_printf(w->out, "p%" PRId64 "[", read->neighbour ? read->neighbour->load->id : e->id);
         if (read->along != 1)
             ar_text_printf(w->out, "%" PRId64 "ll * ", read->along);
-        ar_text_printf(w->out, "%s]", strip->name);
+        ar_text_add(w->out, strip->name);
+        if (read->shift)
+            ar_text_printf(w->out, " + %" PRId64 "ll", read->shift);
+        ar_text_add(w->out, "]");
     } else {
         ar_text_printf(w->out, "*(const %s *)(p%" PRId64 " + %s * t%" PRId64,
                        ar_c_type(e->type.dtype), e->id, strip->name, e->id);
@@ -325,20 +403,18 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
 void ar_c_put_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
     arras_expr e = read->load;
-    bool       any = false;
+    bool       chooses = read->fills && !read->rows;
 
-    for (int axis = 0; axis < e->rank && !strip->flat; axis++)
-        if (read->motion[axis] == AR_C_ANY) {
+    for (int axis = 0; axis < e->rank && read->any; axis++)
+        if (read->motion[axis] == AR_C_ANY)
             ar_c_put(w, e->args[axis]);
-            any = true;
-        }
-    if (!read->fills && !any) {
+    if (!chooses && !read->any) {
         ar_c_start(w, e);
         print_cell(w, read, strip);
         return;
     }
     ar_text_printf(w->out, "%s v%" PRId64 ";\n{\n", ar_c_type(e->type.dtype), e->id);
-    if (read->fills)
+    if (chooses)
         ar_text_printf(w->out, "int fill = f%" PRId64 ";\n", e->id);
     for (int axis = 0; axis < e->rank; axis++)
         if (read->motion[axis] == AR_C_ANY)
@@ -346,7 +422,62 @@ void ar_c_put_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
     ar_text_printf(w->out, "const %s x = ", ar_c_type(e->type.dtype));
     print_cell(w, read, strip);
     ar_text_printf(w->out, "v%" PRId64 " = ", e->id);
-    if (read->fills)
+    if (chooses)
         print_fills(w, e, "fill");
     ar_text_add(w->out, "x;\n}\n");
+}
+
+/* Brings an index that moves inside its axis; xN_0 is how far it is from where pN points. */
+static void put_moving_index(ar_writer *w, const ar_c_read *read, int axis)
+{
+    arras_expr      e = read->load;
+    arras_edge_rule rule = (arras_edge_rule)e->ints[1 + axis];
+    int             operand = ar_c_operand(w, e);
+
+    ar_text_printf(w->out, "int64_t x%d = ", axis);
+    ar_c_cast(w, e->args[axis], ARRAS_I64);
+    ar_text_add(w->out, ";\n");
+    if (!ar_c_is_inside(w, e, axis)) {
+        if (edge_functions[rule])
+            ar_text_printf(w->out, "if (n%d_%d == 0) return 1;\nx%d = %s(x%d, n%d_%d);\n", operand,
+                           axis, axis, edge_functions[rule], axis, operand, axis);
+        else
+            ar_text_printf(w->out, "if ((uint64_t)x%d >= (uint64_t)n%d_%d) ", axis, operand, axis);
+        if (rule == ARRAS_EDGE_NONE)
+            ar_text_add(w->out, "return 1;\n");
+        if (rule == ARRAS_EDGE_CONSTANT)
+            ar_text_printf(w->out, "fill = fill < %d ? %d : fill;\n", fill_number(e, axis),
+                           fill_number(e, axis));
+    }
+    if (read->motion[axis] == AR_C_AFFINE)
+        ar_text_printf(w->out, "x%d -= j%" PRId64 "_%d;\n", axis, e->id, axis);
+}
+
+void ar_c_put_edge_read(ar_writer *w, const ar_c_read *read)
+{
+    arras_expr  e = read->load;
+    const char *type = ar_c_type(e->type.dtype);
+
+    for (int axis = 0; axis < e->rank; axis++)
+        if (read->motion[axis] != AR_C_FIXED)
+            ar_c_put(w, e->args[axis]);
+    ar_text_printf(w->out, "%s v%" PRId64 ";\n{\n", type, e->id);
+    if (e->nargs > e->rank)
+        ar_text_printf(w->out, "int fill = f%" PRId64 ";\n", e->id);
+    for (int axis = 0; axis < e->rank; axis++)
+        if (read->motion[axis] != AR_C_FIXED)
+            put_moving_index(w, read, axis);
+    ar_text_printf(w->out, "v%" PRId64 " = ", e->id);
+    print_fills(w, e, "fill");
+    if (read->unit) {
+        ar_text_printf(w->out, "p%" PRId64 "[x%d]", e->id, e->rank - 1);
+    } else {
+        ar_text_printf(w->out, "*(const %s *)(p%" PRId64, type, e->id);
+        for (int axis = 0; axis < e->rank; axis++)
+            if (read->motion[axis] != AR_C_FIXED)
+                ar_text_printf(w->out, " + x%d * s%d_%d", axis, ar_c_operand(w, e), axis);
+        ar_text_add(w->out, ")");
+    }
+    print_bool_test(w, e);
+    ar_text_add(w->out, ";\n}\n");
 }

@@ -184,6 +184,8 @@ static void print_cast(ar_text *out, arras_dtype from, arras_dtype to)
     ar_text_add(out, "return ");
     if (from_real && ar_dtype_is_integer(to))
         print_saturation(out, to);
+    else if (from == ARRAS_I64 && to == ARRAS_F64) /* rounded once, and there are vectors for it */
+        ar_text_add(out, "(double)(int32_t)(x >> 32) * 0x1p32 + (double)(uint32_t)x");
     else
         ar_text_printf(out, "(%s)%s", ar_c_type(to), from_real ? "re" : "x");
     ar_text_add(out, "; }\n");

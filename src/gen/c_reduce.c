@@ -58,7 +58,7 @@ static void put_block_cell(ar_writer *w, void *self, const ar_c_strip *strip)
 /* The cells as they are in memory, when they need not be computed. */
 static bool is_in_memory(const ar_c_strip *strip, const block *b)
 {
-    const ar_c_read *read = strip->npointers ? strip->pointers[0].before.read : NULL;
+    const ar_c_read *read = strip->nreads ? strip->reads[0] : NULL;
 
     return read && read->load == b->body && read->unit && read->along == 1 && !read->fills &&
            !strip->cut && b->body->type.dtype != ARRAS_BOOL &&

@@ -19,17 +19,21 @@ void ar_c_strip_variable(ar_c_strip *out, const ar_c_variable *variable)
     snprintf(out->name, sizeof out->name, "k%d", variable->number);
 }
 
-void ar_c_strip_place(ar_writer *w, const ar_c_strip *strip)
-{
-    ar_text_printf(w->out, "[%s - at%d]", strip->name, strip->number);
-}
-
 /* ---- Before ----------------------------------------------------------------------------------- */
 
 static bool is_vector_math(const ar_writer *w, arras_expr e)
 {
     return e->kind == AR_EXPR_OP && !w->used->scalar_math &&
            ar_c_is_vector_math((ar_op)e->ints[0], ar_c_signature(e).compute);
+}
+
+/* Its level, or 0. */
+static int staged_level(const ar_c_strip *strip, arras_expr e)
+{
+    for (size_t i = 0; i < strip->nstaged; i++)
+        if (strip->staged[i].expr == e)
+            return strip->staged[i].level;
+    return 0;
 }
 
 static int stage(ar_writer *w, ar_c_strip *strip, arras_expr e, int level)
@@ -49,13 +53,65 @@ static int eager_count(ar_writer *w, arras_expr e)
     return ar_c_is_lazy(w, e) ? 1 : e->nargs;
 }
 
+static int look(ar_writer *w, ar_c_strip *strip, arras_expr e);
+
+/* What a reduction's body has in every turn is computed once for a cell, so it is staged. */
+static int look_at_invariant(ar_writer *w, ar_c_strip *strip, arras_expr e)
+{
+    int level;
+
+    if (e->kind == AR_EXPR_LOAD || ar_c_may_fail(w, e))
+        return 0;
+    level = look(w, strip, e);
+    if (staged_level(strip, e) || w->facts[e->id].state.place != AR_C_UNKNOWN)
+        return level;
+    return stage(w, strip, e, level + 1);
+}
+
+/* Depth is limited by AR_MAX_DEPTH. */
+static int look_within(ar_writer *w, ar_c_strip *strip, arras_expr e, const char *variable)
+{
+    ar_c_fact *fact = &w->facts[e->id];
+    int        level = 0;
+
+    if (ar_c_is_leaf(e) || !ar_c_varies(strip, e))
+        return 0;
+    if (!ar_c_depends(e, variable))
+        return look_at_invariant(w, strip, e);
+    if (fact->stamp >= strip->walk)
+        return fact->level;
+    for (int i = 0; i < eager_count(w, e); i++) {
+        int below = look_within(w, strip, e->args[i], variable);
+
+        level = below > level ? below : level;
+    }
+    fact->stamp = w->stamp;
+    fact->level = level;
+    return level;
+}
+
+static int look_at_args(ar_writer *w, ar_c_strip *strip, arras_expr e)
+{
+    int level = 0, below;
+
+    for (int i = 0; i < eager_count(w, e); i++) {
+        below = look(w, strip, e->args[i]);
+        level = below > level ? below : level;
+    }
+    if (e->kind == AR_EXPR_REDUCE) {
+        below = look_within(w, strip, e->args[2], e->name);
+        level = below > level ? below : level;
+    }
+    return level;
+}
+
 /* Puts what does not vary, finds what is staged.  Gives the number of stages e needs.  What a walk
  * of another strip meets meanwhile is taken for met here too: then it is computed cell by cell.
  * Depth is limited by AR_MAX_DEPTH. */
 static int look(ar_writer *w, ar_c_strip *strip, arras_expr e)
 {
     ar_c_fact *fact = &w->facts[e->id];
-    int        level = 0;
+    int        level;
 
     if (!ar_c_varies(strip, e))
         ar_c_put(w, e);
@@ -63,11 +119,7 @@ static int look(ar_writer *w, ar_c_strip *strip, arras_expr e)
         return 0;
     if (fact->stamp >= strip->walk)
         return fact->level;
-    for (int i = 0; i < eager_count(w, e); i++) {
-        int below = look(w, strip, e->args[i]);
-
-        level = below > level ? below : level;
-    }
+    level = look_at_args(w, strip, e);
     if (e->kind == AR_EXPR_LOAD)
         ar_c_prepare_load(w, strip, e);
     if (e->kind == AR_EXPR_REDUCE || is_vector_math(w, e))
@@ -81,18 +133,25 @@ static int buffer_bytes(arras_expr e)
 {
     int size = (int)ar_dtype_size(e->type.dtype);
 
-    return e->kind == AR_EXPR_OP ? e->nargs * size : size;
+    return e->kind == AR_EXPR_OP && e->nargs == 2 ? 2 * size : size;
 }
 
-/* So that all buffers together stay within half of a small first cache. */
-static void choose_segment(ar_c_strip *strip)
+/* Short enough that all buffers stay in a small first cache, and that the memory is not idle for
+ * long while functions are computed; long enough that a segment's start costs little. */
+static void choose_segment(const ar_writer *w, ar_c_strip *strip)
 {
-    enum { BYTES = 16384, LEAST = 64 };
+    enum { BYTES = 16384, STREAMED = 2048, LEAST = 64, WITH_MATH = 128 };
     int bytes = strip->cell_bytes;
 
-    for (size_t i = 0; i < strip->nstaged; i++)
+    strip->segment = AR_C_SEGMENT;
+    while (strip->segment > WITH_MATH && strip->segment * strip->cell_bytes > STREAMED)
+        strip->segment /= 2;
+    for (size_t i = 0; i < strip->nstaged; i++) {
         bytes += buffer_bytes(strip->staged[i].expr);
-    for (strip->segment = AR_C_SEGMENT; strip->segment > LEAST && strip->segment * bytes > BYTES;)
+        if (is_vector_math(w, strip->staged[i].expr) && strip->segment > WITH_MATH)
+            strip->segment = WITH_MATH;
+    }
+    while (strip->segment > LEAST && strip->segment * bytes > BYTES)
         strip->segment /= 2;
 }
 
@@ -105,13 +164,13 @@ void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *r
     strip->walk = ++w->stamp;
     for (int i = 0; i < n; i++)
         look(w, strip, roots[i]);
-    choose_segment(strip);
+    choose_segment(w, strip);
 }
 
 void ar_c_strip_close(ar_c_strip *strip)
 {
     ar_free(strip->staged);
-    ar_free(strip->pointers);
+    ar_free(strip->reads);
 }
 
 /* ---- Loops over the cells of a segment ---------------------------------------------------------- */
@@ -150,7 +209,7 @@ static void declare_buffers(ar_writer *w, const ar_c_strip *strip)
         const char *type = ar_c_type(e->type.dtype);
 
         ar_text_printf(w->out, "%s m%" PRId64 "[%d] ALIGNED", type, e->id, strip->segment);
-        if (e->kind == AR_EXPR_OP && e->nargs == 2)
+        if (is_vector_math(w, e) && e->nargs == 2)
             ar_text_printf(w->out, ", y%" PRId64 "[%d] ALIGNED", e->id, strip->segment);
         ar_text_add(w->out, ";\n");
     }
@@ -158,7 +217,7 @@ static void declare_buffers(ar_writer *w, const ar_c_strip *strip)
 
 static bool is_math_of(const ar_c_strip *strip, size_t i, int level)
 {
-    return strip->staged[i].level == level && strip->staged[i].expr->kind == AR_EXPR_OP;
+    return strip->staged[i].level == level && strip->staged[i].expr->kind != AR_EXPR_REDUCE;
 }
 
 static void put_operands(ar_writer *w, arras_expr e, int number)
@@ -173,6 +232,16 @@ static void put_operands(ar_writer *w, arras_expr e, int number)
     }
 }
 
+static void put_staged_cell(ar_writer *w, arras_expr e, int number)
+{
+    if (is_vector_math(w, e)) {
+        put_operands(w, e, number);
+        return;
+    }
+    ar_c_put(w, e);
+    ar_text_printf(w->out, "m%" PRId64 "[e%d] = v%" PRId64 ";\n", e->id, number, e->id);
+}
+
 static void put_vector_call(ar_writer *w, const ar_c_strip *strip, arras_expr e)
 {
     arras_dtype dtype = ar_c_signature(e).compute;
@@ -183,10 +252,10 @@ static void put_vector_call(ar_writer *w, const ar_c_strip *strip, arras_expr e)
     if (e->nargs == 2)
         ar_text_printf(w->out, ", y%" PRId64, e->id);
     ar_text_printf(w->out, ", n%d);\n", strip->number);
-    ar_c_set(w, e, (ar_c_state){ .place = AR_C_BUFFER, .strip = strip });
 }
 
-/* All functions of one level share a loop over their operands. */
+/* All that one level computes cell by cell shares a loop: operands of functions, and what
+ * reductions need. */
 static void put_math(ar_writer *w, const ar_c_strip *strip, int level)
 {
     size_t mark = w->nchanges, first = 0;
@@ -198,12 +267,17 @@ static void put_math(ar_writer *w, const ar_c_strip *strip, int level)
     open_loop(w, strip, vector_loop);
     for (size_t i = first; i < strip->nstaged; i++)
         if (is_math_of(strip, i, level))
-            put_operands(w, strip->staged[i].expr, strip->number);
+            put_staged_cell(w, strip->staged[i].expr, strip->number);
     ar_text_add(w->out, "}\n");
     ar_c_forget(w, mark);
     for (size_t i = first; i < strip->nstaged; i++)
-        if (is_math_of(strip, i, level))
-            put_vector_call(w, strip, strip->staged[i].expr);
+        if (is_math_of(strip, i, level)) {
+            arras_expr e = strip->staged[i].expr;
+
+            if (is_vector_math(w, e))
+                put_vector_call(w, strip, e);
+            ar_c_set(w, e, (ar_c_state){ .place = AR_C_BUFFER, .strip = strip });
+        }
 }
 
 /* Cell by cell, all reductions of a cell before the next: they may read the same cells. */
@@ -268,16 +342,73 @@ static void put_stages(ar_writer *w, const ar_c_strip *strip)
     }
 }
 
+static void set_reads(ar_writer *w, const ar_c_strip *strip, ar_c_place place)
+{
+    for (size_t i = 0; i < strip->nreads; i++)
+        ar_c_set(w, strip->reads[i]->load,
+                 (ar_c_state){ .place = place, .strip = strip, .read = strip->reads[i] });
+}
+
 /* Where all reads are inside. */
-static void put_middle(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+static void put_middle(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink,
+                       const char *loop)
 {
     size_t mark = w->nchanges;
 
-    for (size_t i = 0; i < strip->npointers; i++)
-        ar_c_set(w, strip->pointers[i].expr, strip->pointers[i].before);
+    set_reads(w, strip, AR_C_POINTER);
+    for (size_t i = 0; i < strip->nreads; i++)
+        ar_c_put_fill_row(w, strip->reads[i], strip);
     put_stages(w, strip);
-    put_all_cells(w, strip, sink, vector_loop);
+    put_all_cells(w, strip, sink, loop);
     ar_c_forget(w, mark);
+}
+
+static void put_edge(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    size_t mark = w->nchanges;
+
+    set_reads(w, strip, AR_C_EDGE);
+    put_all_cells(w, strip, sink, "");
+    ar_c_forget(w, mark);
+}
+
+/* Then it is there twice, and the second time not worth vectors. */
+static bool is_written_short(const ar_c_strip *strip)
+{
+    return strip->length && !strip->cut && strip->nstaged == 0;
+}
+
+/* A segment in pieces, none of which is partly in the middle. */
+static void put_pieces(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    int s = strip->number;
+
+    if (!strip->cut) {
+        ar_text_printf(w->out, "const int64_t at%d = seg%d, n%d = len%d;\n", s, s, s, s);
+        put_middle(w, strip, sink, is_written_short(strip) ? "" : vector_loop);
+        return;
+    }
+    ar_text_printf(w->out,
+                   "for (int64_t at%d = seg%d, n%d; at%d < seg%d + len%d; at%d += n%d) {\n"
+                   "n%d = piece(at%d, seg%d + len%d, first%d, last%d);\n"
+                   "if (at%d < first%d || at%d >= last%d) {\n",
+                   s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s);
+    put_edge(w, strip, sink);
+    ar_text_add(w->out, "} else {\n");
+    put_middle(w, strip, sink, vector_loop);
+    ar_text_add(w->out, "}\n}\n");
+}
+
+/* A whole axis of a few cells, whose number is known: no segments, and the loop is unrolled. */
+static void put_short_axis(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    int s = strip->number;
+
+    ar_text_printf(w->out,
+                   "if (whole) {\nenum { n%d = %d };\nconst int64_t seg%d = 0, at%d = 0;\n", s,
+                   (int)strip->length, s, s);
+    put_middle(w, strip, sink, vector_loop);
+    ar_text_add(w->out, "} else\n");
 }
 
 void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const char *to,
@@ -285,20 +416,15 @@ void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const cha
 {
     int s = strip->number;
 
-    ar_text_printf(w->out, "for (int64_t at%d = %s, n%d; at%d < %s; at%d += n%d) {\n", s, from, s, s,
-                   to, s, s);
-    ar_text_printf(w->out, "n%d = segment(at%d, %s, %d, first%d, last%d);\n", s, s, to,
-                   strip->segment, s, s);
+    if (is_written_short(strip))
+        put_short_axis(w, strip, sink);
+    ar_text_printf(w->out,
+                   "for (int64_t seg%d = %s, len%d; seg%d < %s; seg%d += len%d) {\n"
+                   "len%d = %s - seg%d < %d ? %s - seg%d : %d;\n",
+                   s, from, s, s, to, s, s, s, to, s, strip->segment, to, s, strip->segment);
     if (sink->open)
         sink->open(w, sink->self, strip);
-    if (strip->cut) {
-        ar_text_printf(w->out, "if (at%d < first%d || at%d >= last%d) {\n", s, s, s, s);
-        put_all_cells(w, strip, sink, "");
-        ar_text_add(w->out, "} else ");
-    }
-    ar_text_add(w->out, "{\n");
-    put_middle(w, strip, sink);
-    ar_text_add(w->out, "}\n");
+    put_pieces(w, strip, sink);
     if (sink->close)
         sink->close(w, sink->self, strip);
     ar_text_add(w->out, "}\n");

@@ -13,7 +13,8 @@
  *     pN tN fN  where a read starts, bytes from one cell to the next, which fill stands for it
  *     dK sK_A nK_A   data of operand K, its stride in bytes and its length along axis A
  *     iA kS     an index of the cell, the variable of a reduction
- *     atS nS eS firstS lastS   start, length and place in a segment; where all reads are inside */
+ *     segS lenS                start and length of a segment of a strip
+ *     atS nS eS firstS lastS   the same of a piece of it, place in that; where all reads are inside */
 #ifndef AR_GEN_C_WRITER_H
 #define AR_GEN_C_WRITER_H
 
@@ -35,13 +36,14 @@ typedef enum {
     AR_C_UNKNOWN, /* must be computed */
     AR_C_VALUE,   /* vN is in scope */
     AR_C_BUFFER,  /* mN[] is in scope */
-    AR_C_POINTER  /* a load: pN is in scope, and the cell is where all reads are inside */
+    AR_C_POINTER, /* a load: pN is in scope, and the cell is where all reads are inside */
+    AR_C_EDGE     /* a load: pN is in scope, but indices that move may be outside */
 } ar_c_place;
 
 typedef struct {
     ar_c_place               place;
     const struct ar_c_strip *strip; /* of a BUFFER */
-    const struct ar_c_read  *read;  /* of a POINTER */
+    const struct ar_c_read  *read;  /* of a POINTER or EDGE */
 } ar_c_state;
 
 /* What is known of an expression, by its id. */
@@ -67,6 +69,7 @@ typedef struct {
 
 typedef struct {
     ar_text              *out;
+    ar_text               top; /* declarations of the whole kernel */
     ar_op_set            *used;
     const ar_kernel_form *form;
     arras_array           lambda; /* the first: its shape and inputs are those of all */
@@ -133,17 +136,26 @@ typedef enum { AR_C_FIXED, AR_C_AFFINE, AR_C_ANY } ar_c_motion; /* of an index a
 typedef struct ar_c_read {
     arras_expr  load;
     bool        unit;  /* pN points to cells, the next one is read next (or every along-th) */
+    bool        any;   /* some index is ANY */
     bool        fills; /* fN may be not 0 */
+    bool        rows;  /* then qN points to a row of fills in each piece */
     int64_t     along; /* of a unit read */
+    ar_c_affine last;  /* its last index */
     ar_c_motion motion[ARRAS_MAX_RANK];
+    /* Another read of the same row, `shift` cells before: compilers see that they are neighbours. */
+    const struct ar_c_read *neighbour;
+    int64_t                 shift;
 } ar_c_read;
 
 int  ar_c_operand(const ar_writer *w, arras_expr load);
 void ar_c_put_load(ar_writer *w, arras_expr load);
 /* Before a strip: where the read starts; gives up when it fails whatever the cell. */
 void ar_c_prepare_load(ar_writer *w, struct ar_c_strip *strip, arras_expr load);
-/* Along a strip, where the reads are inside. */
+/* At the start of a piece where all reads are inside. */
+void ar_c_put_fill_row(ar_writer *w, const ar_c_read *read, const struct ar_c_strip *strip);
+/* A cell, where the reads are inside, and where they may be outside. */
 void ar_c_put_read(ar_writer *w, const ar_c_read *read, const struct ar_c_strip *strip);
+void ar_c_put_edge_read(ar_writer *w, const ar_c_read *read);
 
 /* ---- Strips (c_strip.c) ------------------------------------------------------------------------- */
 
@@ -171,11 +183,12 @@ typedef struct ar_c_strip {
     const arras_expr *roots;
     ar_c_staged      *staged; /* what is computed for a whole segment first */
     size_t            nstaged, staged_room;
-    ar_c_change      *pointers; /* loads, and their state where all reads are inside */
-    size_t            npointers, pointers_room;
+    const ar_c_read **reads;
+    size_t            nreads, reads_room;
     bool              cut;    /* firstS and lastS are in scope */
     int               segment; /* cells */
     int               cell_bytes; /* of a sink's own buffers */
+    int64_t           length; /* of the whole axis, when known and short; else 0 */
 } ar_c_strip;
 
 void ar_c_strip_cell(ar_c_strip *out, ar_writer *w);                       /* the last index */
@@ -186,8 +199,6 @@ void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *r
 void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const char *to,
                     const ar_c_sink *sink);
 void ar_c_strip_close(ar_c_strip *strip);
-/* "mN[i1 - at3]" */
-void ar_c_strip_place(ar_writer *w, const ar_c_strip *strip);
 
 /* ---- Reductions (c_reduce.c, c_across.c) -------------------------------------------------------- */
 

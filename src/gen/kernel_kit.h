@@ -16,17 +16,15 @@ typedef struct {
 /* In a loop over few cells: not worth the compiler's time to make vectors of. */
 #define ONE_BY_ONE __asm__ volatile("")
 
-/* Cells of the segment that starts at `at`: at most `most`, not beyond `to`, and all of them inside
- * first <= i < last or all outside. */
-static inline int64_t segment(int64_t at, int64_t to, int64_t most, int64_t first, int64_t last)
+/* Cells from `at` on, not beyond `to`, that are all inside first <= i < last or all outside. */
+static inline int64_t piece(int64_t at, int64_t to, int64_t first, int64_t last)
 {
     int64_t stop = at < first && first < last ? first : at < last ? last : to;
-    stop = stop < to ? stop : to;
-    return stop - at < most ? stop - at : most;
+    return (stop < to ? stop : to) - at;
 }
 
 /* Shrinks first <= i < last to where 0 <= along * i + rest < n. */
-static void keep_inside(int64_t *first, int64_t *last, int64_t along, int64_t rest, int64_t n)
+static inline void keep_inside(int64_t *first, int64_t *last, int64_t along, int64_t rest, int64_t n)
 {
     int64_t low, high;
     if (rest < -(1ll << 62) || rest > 1ll << 62 || n > 1ll << 62 || along == LEAST) {
@@ -35,8 +33,12 @@ static void keep_inside(int64_t *first, int64_t *last, int64_t along, int64_t re
     }
     if (along < 0) /* the same for n - 1 - (...), which grows */
         along = -along, rest = n - 1 - rest;
-    low = -rest / along + (rest < 0 && -rest % along != 0);
-    high = (n - rest) / along + (n > rest && (n - rest) % along != 0);
+    if (along != 1) {
+        low = -rest / along + (rest < 0 && -rest % along != 0);
+        high = (n - rest) / along + (n > rest && (n - rest) % along != 0);
+    } else {
+        low = -rest, high = n - rest;
+    }
     *first = low > *first ? low : *first;
     *last = high < *last ? high : *last;
     if (*last < *first)
@@ -61,6 +63,13 @@ static inline int64_t edge_mirror(int64_t j, int64_t n)
         return 0;
     j = edge_wrap(j, 2 * n - 2);
     return j >= n ? 2 * n - 2 - j : j;
+}
+
+/* Asks for cells that will be needed soon; they need not exist. */
+static inline void fetch(const char *from, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(from + at);
 }
 
 /* Copies around the caches.  The cells in between are whole lines of 64 bytes. */

@@ -46,7 +46,9 @@
 
 /* ---- Reals: M the C library's suffix ("f" or nothing) --------------------------------------- */
 
-/* Floor division rounds a quotient that fmod has made exact, as Python does: 1.0 // 0.1 is 9. */
+/* Of equal numbers (0 and -0) minimum and maximum give the first.  They are written so that they
+ * become single instructions and a choice.
+ * Floor division rounds a quotient that fmod has made exact, as Python does: 1.0 // 0.1 is 9. */
 #define REAL_KIT(S, T, M)                                                                          \
     static inline T floor_remainder_##S(T x, T y)                                                  \
     {                                                                                              \
@@ -69,10 +71,26 @@
         return quotient - whole > (T)0.5 ? whole + 1 : whole;                                      \
     }                                                                                              \
     static inline T sign_##S(T x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }              \
-    static inline T minimum_##S(T x, T y) { return x <= y || x != x ? x : y; }                     \
-    static inline T maximum_##S(T x, T y) { return x >= y || x != x ? x : y; }                     \
-    static inline T fmin_##S(T x, T y) { return x <= y || y != y ? x : y; }                        \
-    static inline T fmax_##S(T x, T y) { return x >= y || y != y ? x : y; }                        \
+    static inline T minimum_##S(T x, T y)                                                          \
+    {                                                                                              \
+        T m = y < x ? y : x;                                                                       \
+        return y != y ? y : m;                                                                     \
+    }                                                                                              \
+    static inline T maximum_##S(T x, T y)                                                          \
+    {                                                                                              \
+        T m = y > x ? y : x;                                                                       \
+        return y != y ? y : m;                                                                     \
+    }                                                                                              \
+    static inline T fmin_##S(T x, T y)                                                             \
+    {                                                                                              \
+        T m = y < x ? y : x;                                                                       \
+        return x != x ? y : m;                                                                     \
+    }                                                                                              \
+    static inline T fmax_##S(T x, T y)                                                             \
+    {                                                                                              \
+        T m = y > x ? y : x;                                                                       \
+        return x != x ? y : m;                                                                     \
+    }                                                                                              \
     static inline T lgamma_##S(T x)                                                                \
     {                                                                                              \
         int sign; /* lgamma itself writes a global */                                              \

@@ -96,44 +96,104 @@ static ar_fate fate_of(const ar_item *item)
     return item->output ? AR_FATE_OUTPUT : item->fused ? AR_FATE_INLINED : AR_FATE_STORED;
 }
 
-static bool note(ar_decisions *out, const ar_fusion *f, const ar_item *item, int readers_after,
-                 arras_graph *to)
+/* In terms of the optimised graph. */
+static bool note_shape(ar_decisions *out, ar_decision *d, const arras_graph *from, int rank,
+                       const arras_dim *shape, arras_graph *to)
 {
-    arras_array node = item->node;
-    bool        given = node->kind != AR_LAMBDA;
-    arras_dim  *shape = ar_arena_alloc(&out->arena, (size_t)node->rank, sizeof *shape);
-    ar_decision d = { .what = describe(out, f, item), .fate = fate_of(item), .shape = shape };
+    arras_dim *kept = ar_arena_alloc(&out->arena, (size_t)rank, sizeof *kept);
 
-    if (!d.what || !shape || !ar_grow(&out->items, &out->room, out->count, sizeof *out->items))
+    for (int axis = 0; kept && axis < rank; axis++)
+        kept[axis] = dim_in(to, from, shape[axis]);
+    d->rank = rank, d->shape = kept;
+    return kept != NULL;
+}
+
+/* What does not change any more. */
+static bool note_new(ar_decisions *out, const ar_fusion *f, const ar_item *item)
+{
+    bool        given = item->node->kind != AR_LAMBDA;
+    ar_decision d = { .what = describe(out, f, item) };
+
+    if (!d.what || !ar_grow(&out->items, &out->room, out->count, sizeof *out->items))
         return false;
-    for (int axis = 0; axis < node->rank; axis++)
-        shape[axis] = dim_in(to, f->g, node->shape[axis]);
-    d.rank = node->rank;
-    d.cell_bytes = ar_dtype_size(node->type.dtype);
+    d.cell_bytes = ar_dtype_size(item->node->type.dtype);
     d.reason = given ? "given" : item->reason;
-    d.operations = item->operations;
     for (const ar_use *use = item->uses; use; use = use->next)
         d.reads += use->evaluations;
     d.moves_before = item->readers + !given;
-    d.moves_after = item->fused ? 0 : readers_after + !given;
     d.moves_least = given || item->output;
     out->items[out->count++] = d;
     return true;
 }
 
-arras_status ar_decisions_note(ar_decisions *out, const ar_fusion *f, arras_graph *optimised)
-{
-    int *readers = ar_alloc((size_t)f->count, sizeof *readers);
-    bool good = readers != NULL;
+typedef struct {
+    ar_decisions      *out;
+    const ar_fusion   *f;
+    arras_graph       *optimised;
+    const arras_array *became;
+    int               *readers; /* by id of node: lambdas that read it now */
+    size_t            *places;  /* by id of node: 1 + its place among the decisions; 0: none yet */
+} noter;
 
-    for (int64_t i = 0; good && i < f->nnodes; i++) {
-        const ar_item *item = &f->items[f->nodes[i]->id];
+static bool note(noter *n, const ar_item *item)
+{
+    size_t      *place = &n->places[item->node->id];
+    bool         is_new = *place == 0, given = item->node->kind != AR_LAMBDA;
+    ar_decision *d;
+
+    if (is_new && !note_new(n->out, n->f, item))
+        return false;
+    if (is_new)
+        *place = n->out->count;
+    d = &n->out->items[*place - 1];
+    d->fate = fate_of(item);
+    d->reason = item->fused ? item->reason : d->reason;
+    d->array = n->became[item->node->id];
+    d->operations = item->operations;
+    d->moves_after = item->fused ? 0 : n->readers[item->node->id] + !given;
+    return note_shape(n->out, d, n->f->g, item->node->rank, item->node->shape, n->optimised);
+}
+
+/* Those made in an earlier round are known by their arrays; others were inlined then. */
+static bool find_earlier(noter *n)
+{
+    bool good = true;
+
+    for (size_t i = 0; i < n->out->count && good; i++) {
+        ar_decision *d = &n->out->items[i];
+
+        if (d->array)
+            n->places[d->array->id] = i + 1;
+        else
+            good = note_shape(n->out, d, n->f->g, d->rank, d->shape, n->optimised);
+    }
+    return good;
+}
+
+static void count_readers(noter *n)
+{
+    for (int64_t i = 0; i < n->f->nnodes; i++) {
+        const ar_item *item = &n->f->items[n->f->nodes[i]->id];
 
         for (int k = 0; !item->fused && k < item->reads.count; k++)
-            readers[item->reads.ids[k]]++;
+            n->readers[item->reads.ids[k]]++;
     }
+}
+
+arras_status ar_decisions_note(ar_decisions *out, const ar_fusion *f, arras_graph *optimised,
+                               const arras_array *became)
+{
+    noter n = { .out = out, .f = f, .optimised = optimised, .became = became };
+    bool  good;
+
+    n.readers = ar_alloc((size_t)f->count, sizeof *n.readers);
+    n.places = ar_alloc((size_t)f->count, sizeof *n.places);
+    good = n.readers && n.places && find_earlier(&n);
+    if (good)
+        count_readers(&n);
     for (int64_t i = 0; good && i < f->nnodes; i++)
-        good = note(out, f, &f->items[f->nodes[i]->id], readers[f->nodes[i]->id], optimised);
-    ar_free(readers);
-    return good ? ARRAS_OK : ar_fail_memory(f->err, (size_t)f->count * sizeof *readers);
+        good = note(&n, &f->items[f->nodes[i]->id]);
+    ar_free(n.readers);
+    ar_free(n.places);
+    return good ? ARRAS_OK : ar_fail_memory(f->err, (size_t)f->count * sizeof *n.places);
 }

@@ -32,16 +32,22 @@ static arras_status put(ar_rewrite *r, arras_array old, arras_expr cell)
 static arras_status write_fused(arras_graph **out, const ar_fusion *f, ar_decisions *decisions)
 {
     fuser        u = { .fusion = f };
-    ar_rewrite   r = { .make = make, .put = put, .pass = &u };
+    ar_rewrite   r = { .make = make, .put = put, .pass = &u, .keep = true };
+    arras_graph *fused = NULL;
     arras_status status;
 
     u.cells = ar_alloc((size_t)f->count, sizeof *u.cells);
     if (!u.cells)
         return ar_fail_memory(f->err, (size_t)f->count * sizeof *u.cells);
-    status = ar_rewrite_run(out, &r, f->g, f->err);
-    ar_free(u.cells);
+    status = ar_rewrite_run(&fused, &r, f->g, f->err);
     if (status == ARRAS_OK && decisions)
-        status = ar_decisions_note(decisions, f, *out);
+        status = ar_decisions_note(decisions, f, fused, r.became);
+    if (status == ARRAS_OK)
+        *out = fused;
+    else
+        ar_graph_free(fused);
+    ar_free(r.became);
+    ar_free(u.cells);
     return status;
 }
 
@@ -89,8 +95,24 @@ static void close_fusion(ar_fusion *f)
     ar_arena_free(&f->arena);
 }
 
-arras_status ar_fuse_with(arras_graph **out, const arras_graph *normal,
-                          const ar_opt_options *options, ar_decisions *decisions, arras_error *err)
+/* A reduction that was read by each cell of an array may, where that array is fused into another
+ * reduction, be needed there once: the maximum of a row, in the sum over the row. */
+static bool is_worth_another_round(const ar_fusion *f)
+{
+    for (int64_t i = 0; i < f->nnodes; i++) {
+        const ar_item *item = &f->items[f->nodes[i]->id];
+
+        if (!item->reduces || item->fused || item->output || item->contracts)
+            continue;
+        for (const ar_use *use = item->uses; use; use = use->next)
+            if (f->items[use->reader].fused)
+                return true;
+    }
+    return false;
+}
+
+static arras_status fuse_once(arras_graph **out, const arras_graph *normal, bool no_fusion,
+                              ar_decisions *decisions, bool *again, arras_error *err)
 {
     ar_fusion    f = { .g = normal, .count = ar_graph_count(normal), .err = err };
     arras_status status = find_nodes(&f);
@@ -100,10 +122,33 @@ arras_status ar_fuse_with(arras_graph **out, const arras_graph *normal,
     if (status == ARRAS_OK)
         status = ar_fuse_look(&f);
     if (status == ARRAS_OK)
-        status = ar_fuse_decide(&f, options && options->no_fusion);
+        status = ar_fuse_decide(&f, no_fusion);
     if (status == ARRAS_OK)
         status = write_fused(out, &f, decisions);
+    *again = status == ARRAS_OK && is_worth_another_round(&f);
     close_fusion(&f);
+    return status;
+}
+
+arras_status ar_fuse_with(arras_graph **out, const arras_graph *normal,
+                          const ar_opt_options *options, ar_decisions *decisions, arras_error *err)
+{
+    enum { MOST_ROUNDS = 3 };
+    bool         no_fusion = options && options->no_fusion, again;
+    arras_graph *fused = NULL, *better;
+    arras_status status = fuse_once(&fused, normal, no_fusion, decisions, &again, err);
+
+    for (int round = 1; status == ARRAS_OK && again && round < MOST_ROUNDS; round++) {
+        status = fuse_once(&better, fused, no_fusion, decisions, &again, err);
+        if (status != ARRAS_OK)
+            break;
+        ar_graph_free(fused);
+        fused = better;
+    }
+    if (status == ARRAS_OK)
+        *out = fused;
+    else
+        ar_graph_free(fused);
     return status;
 }
 

@@ -29,7 +29,8 @@ typedef enum { AR_FATE_INPUT, AR_FATE_INLINED, AR_FATE_STORED, AR_FATE_OUTPUT } 
 
 /* What became of one array, and why. */
 typedef struct {
-    const char      *what; /* "%7: f64[n, 4]" */
+    const char      *what;  /* "%7: f64[n, 4]" */
+    arras_array      array; /* of the optimised graph; NULL: it is inlined */
     ar_fate          fate;
     const char      *reason;
     int64_t          operations; /* a cell costs, as fused; additions count 1, others more */

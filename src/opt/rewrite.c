@@ -307,7 +307,8 @@ arras_status ar_rewrite_run(arras_graph **out, ar_rewrite *r, const arras_graph 
     else
         ar_graph_free(r->to);
     ar_free(r->nodes);
-    ar_free(r->became);
+    if (!r->keep)
+        ar_free(r->became);
     ar_free(r->sizes);
     ar_free(r->written);
     return status;

@@ -27,6 +27,7 @@ struct ar_rewrite {
     arras_array       *nodes; /* of `from` that the outputs need, by id */
     int64_t            count;
     arras_array       *became; /* by id of `from`; NULL: not stored */
+    bool               keep;   /* became is left to the caller, to free */
     arras_dim         *sizes;  /* of `to`, for each size of `from` */
     arras_array        old;    /* the lambda at work */
     ar_space           space;  /* of its cells, in `to` */

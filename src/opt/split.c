@@ -1,4 +1,5 @@
-/* split.c -- long reductions of few results in parts that can run at once.
+/* split.c -- long reductions in parts that can run at once: those of few results, and those down the
+ * columns of an array, which is then read in the order in which it lies in memory.
  *
  * A part is an aligned range of a power of two of cells, so that joining the results of parts in
  * the tree of blocks gives the bits of the whole (docs/semantics.md).  Parts are along axis 0 of a
@@ -12,6 +13,10 @@ enum {
     PARTS = 256,    /* of a range whose length is not known: longer ranges have longer parts */
     DOUBLINGS = 24, /* of these, at most: beyond 2^48 cells */
     FEW_CELLS = 64, /* of a result: more can run at once as they are */
+    BLOCK = 1024,   /* cells of the shortest part there can be */
+    LONG_DOWN = 4 * BLOCK, /* rows that are worth it */
+    PARTS_DOWN = 64,
+    MOST_COLUMNS = 1 << 16, /* rows that are longer are read well as they are */
     LONG_WITHIN = 1024,
     MOST_VISITS = 2000
 };
@@ -24,6 +29,7 @@ typedef struct {
     arras_expr       end, body; /* 0 <= variable < end */
     int              rank;
     const arras_dim *shape;
+    int64_t          part; /* cells of a part of a range whose length is known */
 } reduction;
 
 /* How a range is cut. */
@@ -139,15 +145,15 @@ static arras_expr length_for(arras_expr end)
     return length;
 }
 
-static cut cut_of(arras_expr end)
+static cut cut_of(const reduction *d)
 {
+    arras_expr   end = d->end, length;
     arras_graph *g = end->graph;
-    arras_expr   length;
 
     if (ar_is_int(end)) {
-        int64_t parts = (end->ints[0] - 1) / PART + 1;
+        int64_t parts = (end->ints[0] - 1) / d->part + 1;
 
-        return (cut){ parts, ar_int(g, PART), ar_int(g, parts), true };
+        return (cut){ parts, ar_int(g, d->part), ar_int(g, parts), true };
     }
     length = length_for(end);
     return (cut){ PARTS, length,
@@ -198,12 +204,60 @@ static arras_expr split_place(const reduction *d, const cut *c)
 
 static arras_expr split_range(const reduction *d)
 {
-    cut          c = cut_of(d->end);
+    cut          c = cut_of(d);
     ar_reduction by = d->reduction == AR_REDUCE_count_nonzero ? AR_REDUCE_sum : d->reduction;
 
     if (d->reduction == AR_REDUCE_argmin || d->reduction == AR_REDUCE_argmax)
         return split_place(d, &c);
     return join_parts(d, by, AR_TREE_PARTIALS, &c, store_parts(d, d->reduction, &c));
+}
+
+/* ---- Down the columns ------------------------------------------------------------------------- */
+
+typedef struct {
+    const reduction *d;
+    int              visits, found; /* loads that the variable walks */
+    bool             down;
+} columns;
+
+/* Every read goes along the rows with the last axis of the result, and down with the variable. */
+static void look_down(columns *c, arras_expr e)
+{
+    if (++c->visits > MOST_VISITS)
+        c->down = false;
+    if (e->kind == AR_EXPR_LOAD && ar_depends_on(e, c->d->name)) {
+        arras_expr last = e->args[e->rank - 1];
+
+        c->found++;
+        c->down = c->down && last->uses >> (c->d->rank - 1) & 1 &&
+                  !ar_depends_on(last, c->d->name);
+    }
+    for (int i = 0; c->down && i < e->nargs; i++)
+        look_down(c, e->args[i]);
+}
+
+static bool goes_down(const reduction *d)
+{
+    columns c = { .d = d, .down = d->rank > 0 && d->rank < ARRAS_MAX_RANK };
+    int64_t cells = 1;
+
+    if (!ar_is_int(d->end) || d->end->ints[0] < LONG_DOWN || d->reduction == AR_REDUCE_argmin ||
+        d->reduction == AR_REDUCE_argmax)
+        return false;
+    for (int axis = 0; axis < d->rank; axis++)
+        if (ar_dim_symbolic(d->shape[axis]) || !ar_mul64(&cells, cells, d->shape[axis]))
+            return false;
+    look_down(&c, d->body);
+    return c.down && c.found > 0 && cells <= MOST_COLUMNS;
+}
+
+static int64_t part_down(int64_t rows)
+{
+    int64_t part = BLOCK;
+
+    while ((rows - 1) / part + 1 > PARTS_DOWN)
+        part *= 2;
+    return part;
 }
 
 /* ---- Reductions within reductions ------------------------------------------------------------ */
@@ -240,8 +294,13 @@ static arras_expr split(reduction *d)
         d->body = ar_is_poison(body) ? ar_no_memory(d->r->to)
                                      : read_part(d, body, ar_expr_var(d->r->to, d->name));
     }
+    d->part = PART;
     if (s.safe && is_longer(d->end, PART) && has_few_cells(d->rank, d->shape))
         return split_range(d);
+    if (s.safe && goes_down(d)) {
+        d->part = part_down(d->end->ints[0]);
+        return split_range(d);
+    }
     return ar_expr_reduce(d->reduction, d->name, ar_int(d->r->to, 0), d->end, d->body);
 }
 

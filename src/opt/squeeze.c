@@ -1,5 +1,5 @@
-/* squeeze.c -- axes of one cell are left out of arrays that nobody asked for.  Then a mean that kept
- * its dimensions and one that did not are the same array, computed once. */
+/* squeeze.c -- axes of one cell are left out of arrays that nobody asked for.  Then a mean that
+ * kept its dimensions and one that did not are the same array, computed once. */
 #include "opt/opt.h"
 
 #include "opt/rewrite.h"
@@ -8,7 +8,8 @@ typedef struct {
     uint32_t *narrow; /* by id of the old graph: axes to leave out, one bit each */
 } squeezer;
 
-/* ---- Which axes ------------------------------------------------------------------------------- */
+/* ---- Which axes -------------------------------------------------------------------------------
+ */
 
 typedef struct {
     squeezer   *s;
@@ -75,7 +76,8 @@ static bool choose(squeezer *s, const arras_graph *g, int64_t count, const arras
     return true;
 }
 
-/* ---- The pass --------------------------------------------------------------------------------- */
+/* ---- The pass ---------------------------------------------------------------------------------
+ */
 
 /* A read leaves out what the array has no longer. */
 static arras_expr make(ar_rewrite *r, arras_expr e, const arras_expr *args, const ar_frame *around)

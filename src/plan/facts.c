@@ -1,6 +1,7 @@
 /* facts.c -- what can be seen of a lambda before anything is known of its arrays' memory. */
 #include "plan/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- One walk -------------------------------------------------------------------------------- */
@@ -86,7 +87,7 @@ arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *
 
 /* Rough numbers of a core of today with vectors of 32 bytes. */
 enum { PS_OPERATION = 80, PS_DIVISION = 400, PS_FUNCTION = 2000, PS_LOAD = 150, PS_TURN = 50 };
-enum { UNKNOWN_TURNS = 16 };
+enum { UNKNOWN_TURNS = 16, PART_TURNS = 65536 };
 
 static double operation_cost(ar_op op)
 {
@@ -115,6 +116,9 @@ static double number_of(arras_expr e, const int64_t *sizes, double otherwise)
     if (e->kind == AR_EXPR_SIZE &&
         ar_dim_value(&value, e->graph, e->ints[0], sizes, NULL) == ARRAS_OK)
         return (double)value;
+    if (e->kind == AR_EXPR_OP && e->ints[0] == AR_OP_minimum)
+        return fmin(number_of(e->args[0], sizes, otherwise),
+                    number_of(e->args[1], sizes, otherwise));
     return otherwise;
 }
 
@@ -123,7 +127,9 @@ static double cell_cost(arras_expr e, const int64_t *sizes);
 static double reduction_cost(arras_expr e, const int64_t *sizes)
 {
     double lo = number_of(e->args[0], sizes, 0);
-    double hi = number_of(e->args[1], sizes, lo + UNKNOWN_TURNS);
+    bool   part =
+        ar_expr_tree(e) == AR_TREE_PART; /* of a range that was cut so that parts are work */
+    double hi = number_of(e->args[1], sizes, lo + (part ? PART_TURNS : UNKNOWN_TURNS));
 
     return (hi > lo ? hi - lo : 0) * (PS_TURN + cell_cost(e->args[2], sizes));
 }

@@ -3,6 +3,7 @@
 #include "plan/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Blocks that follow each other in one place, as one. */
 typedef struct {
@@ -91,18 +92,68 @@ static void insert_by_offset(int *order, int placed, const chain *chains, int nu
     order[at] = number;
 }
 
-static int64_t place_all(chain *chains, int *order, int count,
-                         int (*compare)(const void *, const void *))
+static int64_t place_all(chain *chains, int *order, int count)
 {
     int64_t end = 0;
 
-    qsort(chains, (size_t)count, sizeof *chains, compare);
     for (int i = 0; i < count; i++) {
         chains[i].offset = place_one(chains, order, i, &chains[i]);
         insert_by_offset(order, i, chains, i);
         end = ar_max64(end, chains[i].offset + chains[i].bytes);
     }
     return end;
+}
+
+/* ---- Trying orders --------------------------------------------------------------------------- */
+
+typedef struct {
+    chain  *chains, *best;
+    int    *order, count;
+    int64_t best_end, live;
+} search;
+
+static int64_t try_order(search *s)
+{
+    int64_t end = place_all(s->chains, s->order, s->count);
+
+    if (end < s->best_end) {
+        s->best_end = end;
+        memcpy(s->best, s->chains, (size_t)s->count * sizeof *s->best);
+    }
+    return end;
+}
+
+/* The one that reaches highest is placed first the next time. */
+static void move_highest_first(search *s, int64_t end)
+{
+    chain highest;
+    int   at = 0;
+
+    while (s->chains[at].offset + s->chains[at].bytes < end)
+        at++;
+    highest = s->chains[at];
+    memmove(s->chains + 1, s->chains, (size_t)at * sizeof *s->chains);
+    s->chains[0] = highest;
+}
+
+/* Large ones first is nearly always best; when not, the order of time may be, or one that learns
+ * from what stuck out.  More chains, fewer tries: the time stays short. */
+static void find_places(search *s)
+{
+    static int (*const orders[])(const void *, const void *) = { by_size, by_start };
+    int tries = 2 + 4000 / (s->count + 1);
+
+    s->best_end = INT64_MAX;
+    for (size_t i = 0; i < AR_COUNT(orders) && s->best_end > s->live; i++) {
+        int64_t end;
+
+        qsort(s->chains, (size_t)s->count, sizeof *s->chains, orders[i]);
+        end = try_order(s);
+        for (int k = 0; k < tries && s->best_end > s->live; k++) {
+            move_highest_first(s, end);
+            end = try_order(s);
+        }
+    }
 }
 
 static void write_back(ar_block *blocks, int n, const chain *chains, int count)
@@ -136,30 +187,29 @@ arras_status ar_memory_place(ar_memory_plan *out, int n, ar_block *blocks, arras
 {
     ar_arena arena = { 0 };
     chain   *chains = ar_arena_alloc(&arena, (size_t)n, sizeof *chains);
+    chain   *best = ar_arena_alloc(&arena, (size_t)n, sizeof *best);
     bool    *inherits = ar_arena_alloc(&arena, (size_t)n, sizeof *inherits);
     int     *order = ar_arena_alloc(&arena, (size_t)n, sizeof *order), steps = 0, count;
     int64_t *change, sum = 0;
+    search   s;
 
     for (int i = 0; i < n; i++) {
         steps = blocks[i].last + 1 > steps ? blocks[i].last + 1 : steps;
         sum += rounded(blocks[i].bytes);
     }
     change = ar_arena_alloc(&arena, (size_t)steps + 1, sizeof *change);
-    if (!chains || !inherits || !order || !change) {
+    if (!chains || !best || !inherits || !order || !change) {
         ar_arena_free(&arena);
         return ar_fail_memory(err, (size_t)n * sizeof *chains);
     }
     count = make_chains(chains, inherits, n, blocks);
     out->sum = sum;
     out->live = most_alive(chains, count, change, steps);
-    /* Large ones first is nearly always best; when not, the order of time may be. */
-    out->bytes = place_all(chains, order, count, by_size);
-    if (out->bytes > out->live && place_all(chains, order, count, by_start) >= out->bytes)
-        out->bytes = place_all(chains, order, count, by_size);
-    for (int i = 0; i < count; i++)
-        out->bytes = i == 0 ? chains[i].offset + chains[i].bytes
-                            : ar_max64(out->bytes, chains[i].offset + chains[i].bytes);
-    write_back(blocks, n, chains, count);
+    s = (search){ chains, best, order, count, 0, out->live };
+    if (count > 0)
+        find_places(&s);
+    out->bytes = s.best_end;
+    write_back(blocks, n, best, count);
     ar_arena_free(&arena);
     return ARRAS_OK;
 }

@@ -101,6 +101,7 @@ typedef struct {
 typedef struct {
     int     threads;
     int64_t bytes; /* that a tile should touch at most */
+    bool    exact; /* just so many, however little time that takes */
 } ar_tile_options;
 
 /* shape: of the results, as numbers. */

@@ -33,6 +33,8 @@ static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *s
     double  shortest = SHORTEST_PS / cost;
     double  wanted = cached < shared ? cached : shared;
 
+    if (options->exact)
+        return clamp(cached, cells);
     if (options->threads == 1)
         wanted = cached;
     return clamp(wanted > shortest ? wanted : shortest, cells);

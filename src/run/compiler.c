@@ -25,6 +25,7 @@ const char *const ar_compiler_arguments[] = {
     "-O2",
     "-ftree-vectorize",
     "-fvect-cost-model=dynamic",
+    "--param=vect-epilogues-nomask=0",
     "-fno-math-errno",
     "-fno-trapping-math",
     "-march=native",

@@ -140,7 +140,8 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
     const ar_step  *step = &run->core->plan.steps[number];
     ar_step_run    *s = &run->steps[number];
     int             n = operand_count(step);
-    ar_tile_options options = { run->program->threads, run->program->tile_bytes };
+    ar_tile_options options = { run->program->threads, run->program->tile_bytes,
+                                run->program->tile_bytes > 0 };
 
     if (options.bytes == 0)
         options.bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10) / 2;
@@ -301,7 +302,7 @@ static arras_status open_instance(arras_run *run, const int64_t *sizes, arras_er
     return status;
 }
 
-arras_status ar_instance_new(arras_run **out, arras_program *p, ar_core *core, void **constants,
+arras_status ar_instance_new(arras_run **out, arras_program *p, const ar_variant *v,
                              const int64_t *sizes, arras_error *err)
 {
     arras_run   *run = ar_alloc(1, sizeof *run);
@@ -310,8 +311,9 @@ arras_status ar_instance_new(arras_run **out, arras_program *p, ar_core *core, v
     if (!run)
         return ar_fail_memory(err, sizeof *run);
     run->program = p;
-    run->core = core;
-    run->constants = constants;
+    run->core = v->core;
+    run->dense = v->dense;
+    run->constants = v->constants;
     status = open_instance(run, sizes, err);
     if (status == ARRAS_OK)
         *out = run;

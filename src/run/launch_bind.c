@@ -174,35 +174,44 @@ static arras_status check_inputs(const ar_core *core, const ar_inputs *inputs, a
     return ARRAS_OK;
 }
 
-static arras_status fill_constants(arras_run *run, arras_error *err)
+/* What is computed once, and data that is not aligned, gets memory of its own. */
+static arras_status place_constant(arras_run *run, int a, arras_error *err)
+{
+    ar_tensor            from = run->arrays[a], to = from;
+    const ar_plan_array *array = &run->core->plan.arrays[a];
+    bool                 copied = array->at == AR_AT_DATA && !ar_tensor_is_aligned(&from);
+    int64_t              strides[ARRAS_MAX_RANK], bytes;
+
+    if (array->at != AR_AT_CONSTANT && !copied)
+        return ARRAS_OK;
+    bytes = from.count * (int64_t)ar_dtype_size(from.dtype);
+    run->constants[a] = ar_buffer_take(bytes);
+    if (!run->constants[a])
+        return ar_fail_memory(err, (size_t)bytes);
+    ar_strides_make(strides, from.dtype, from.rank, from.shape);
+    to.data = run->constants[a];
+    to.strides = strides;
+    if (copied)
+        ar_cells_copy(&to, &from);
+    ar_instance_set(run, a, run->constants[a], strides);
+    return ARRAS_OK;
+}
+
+/* Once for each variant, by its first instance; the others find them there. */
+static arras_status fill_constants(ar_variant *v, arras_run *run, arras_error *err)
 {
     arras_status status = ARRAS_OK;
 
-    for (int a = 0; a < run->core->plan.narrays; a++) {
-        const ar_tensor     *tensor = &run->arrays[a];
-        const ar_plan_array *array = &run->core->plan.arrays[a];
-        bool copied = array->at == AR_AT_DATA && !ar_tensor_is_aligned(tensor);
-
-        if (run->constants[a] || (array->at != AR_AT_CONSTANT && !copied))
-            continue;
-        run->constants[a] = ar_buffer_take(tensor->count * (int64_t)ar_dtype_size(tensor->dtype));
-        if (!run->constants[a])
-            return ar_fail_memory(err, (size_t)tensor->count);
-        if (copied) {
-            int64_t   strides[ARRAS_MAX_RANK];
-            ar_tensor to = *tensor, from = *tensor;
-
-            ar_strides_make(strides, tensor->dtype, tensor->rank, tensor->shape);
-            to.data = run->constants[a], to.strides = strides;
-            status = ar_tensor_copy(&to, &from, err);
-            ar_instance_set(run, a, run->constants[a], strides);
-        } else {
-            ar_instance_set(run, a, run->constants[a], NULL);
-        }
-    }
+    for (int a = 0; a < run->core->plan.narrays && status == ARRAS_OK; a++)
+        status = place_constant(run, a, err);
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++)
         if (run->steps[s].step->constant)
             status = ar_step_run_all(&run->steps[s], err);
+    for (int a = 0; a < run->core->plan.narrays && status != ARRAS_OK; a++) {
+        ar_buffer_give(v->constants[a]);
+        v->constants[a] = NULL;
+    }
+    v->filled = status == ARRAS_OK;
     return status;
 }
 
@@ -231,15 +240,16 @@ static void trim_idle(arras_program *p)
 }
 
 /* The lock is held: constants are computed once. */
-static arras_status add_run(arras_run **out, arras_program *p, const ar_variant *v,
+static arras_status add_run(arras_run **out, arras_program *p, ar_variant *v,
                             const int64_t *sizes, arras_error *err)
 {
     arras_run   *run;
-    arras_status status = ar_instance_new(&run, p, v->core, v->constants, sizes, err);
+    arras_status status = ar_instance_new(&run, p, v, sizes, err);
 
     if (status != ARRAS_OK)
         return status;
-    status = fill_constants(run, err);
+    if (!v->filled)
+        status = fill_constants(v, run, err);
     if (status != ARRAS_OK) {
         ar_instance_free(run);
         return status;
@@ -252,7 +262,7 @@ static arras_status add_run(arras_run **out, arras_program *p, const ar_variant 
     return ARRAS_OK;
 }
 
-static arras_status find_run(arras_run **out, arras_program *p, const ar_variant *v,
+static arras_status find_run(arras_run **out, arras_program *p, ar_variant *v,
                              const int64_t *sizes, arras_error *err)
 {
     arras_status status = ARRAS_OK;

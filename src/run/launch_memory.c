@@ -61,7 +61,7 @@ static void *take_once(void **place, int64_t bytes, arras_error *err)
     return *place;
 }
 
-/* A copy in C order of what is not aligned, made before the first step. */
+/* A copy in C order of what kernels can't read, made before the first step. */
 static arras_status align_input(arras_run *run, int a, const ar_tensor *given, arras_error *err)
 {
     int64_t      dense[ARRAS_MAX_RANK];
@@ -80,6 +80,12 @@ static arras_status align_input(arras_run *run, int a, const ar_tensor *given, a
     return ARRAS_OK;
 }
 
+/* The kernels can read it where it is. */
+static bool may_read(const arras_run *run, int input, const ar_tensor *given)
+{
+    return ar_tensor_is_aligned(given) && (!run->dense[input] || ar_tensor_is_dense(given));
+}
+
 static arras_status bind_inputs(arras_run *run, arras_error *err)
 {
     const ar_plan *plan = &run->core->plan;
@@ -94,7 +100,7 @@ static arras_status bind_inputs(arras_run *run, arras_error *err)
             continue;
         bound = find_bound(run, plan->arrays[a].number, -1);
         given = bound_tensor(bound, strides);
-        if (ar_tensor_is_aligned(&given))
+        if (may_read(run, plan->arrays[a].number, &given))
             run->updates += ar_instance_set(run, a, given.data, strides);
         else
             status = align_input(run, a, &given, err);
@@ -231,7 +237,8 @@ static bool needs_detour(const arras_run *run, int output, int array)
     if (!ar_tensor_is_dense(to) || !ar_tensor_is_aligned(to))
         return true;
     for (int a = 0; a < run->core->plan.narrays; a++)
-        if (is_callers(run, a) && ar_tensors_meet(&run->arrays[a], to) && !may_write_over(run, array, a))
+        if (is_callers(run, a) && ar_tensors_meet(&run->arrays[a], to) &&
+            !may_write_over(run, array, a))
             return true;
     return false;
 }

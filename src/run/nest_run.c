@@ -10,10 +10,13 @@ enum { MOST_MEMBERS = 8, MOST_OPERANDS = 64 };
 
 /* ---- Making one ------------------------------------------------------------------------------- */
 
-static int64_t level2_bytes(void)
+/* Of the cache of a core, or what the user takes for it. */
+static int64_t cache_bytes(const arras_run *run)
 {
     long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 
+    if (run->program->tile_bytes > 0)
+        return run->program->tile_bytes;
     return bytes > 0 ? bytes : 512 << 10;
 }
 
@@ -30,7 +33,7 @@ static bool is_worth_it(const arras_run *run, int s)
     const ar_step *step = &run->core->plan.steps[s];
 
     return step->inside >= 0 && !run->steps[s].library && !run->steps[step->inside].library &&
-           result_bytes(run, s) > 4 * level2_bytes();
+           result_bytes(run, s) > 4 * cache_bytes(run);
 }
 
 /* Inner steps come before the ones they are inside of, so outermost ones are found from the end. */
@@ -90,7 +93,7 @@ static bool link_operands(arras_run *run, ar_nest *nest, ar_nest_member *m)
 }
 
 /* Rows so that what a tile computes stays in the cache of its core, yet halos are a small part. */
-static void choose_rows(ar_nest *nest, int threads)
+static void choose_rows(ar_nest *nest, int64_t cache, int threads)
 {
     int64_t bytes = 0, halo = 0, rows, shared;
 
@@ -98,7 +101,7 @@ static void choose_rows(ar_nest *nest, int threads)
         bytes += nest->members[i].row_bytes;
         halo += nest->members[i].before + nest->members[i].after;
     }
-    rows = 3 * level2_bytes() / 4 / ar_max64(1, bytes) - halo;
+    rows = 3 * cache / 4 / ar_max64(1, bytes) - halo;
     rows = ar_max64(rows, 2 * halo);
     shared = nest->members[nest->n - 1].length / (4 * threads);
     nest->rows = ar_max64(1, ar_min64(rows, ar_max64(1, shared)));
@@ -132,7 +135,7 @@ static arras_status make_nest(arras_run *run, int home, int n, arras_error *err)
                                  : member_number(nest, &run->steps[m->step->step->inside]);
         linked = link_operands(run, nest, m);
     }
-    choose_rows(nest, run->program->threads);
+    choose_rows(nest, cache_bytes(run), run->program->threads);
     nest->scratch = linked ? ar_buffer_take(nest->scratch_bytes * run->program->threads) : NULL;
     if (!nest->scratch)
         return ar_fail_memory(err, (size_t)nest->scratch_bytes);

@@ -35,6 +35,15 @@ struct ar_core {
     ar_arena     arena;
 };
 
+/* A core for one layout of the inputs. */
+typedef struct ar_variant {
+    ar_core           *core;
+    bool              *dense;     /* of each input */
+    void             **constants; /* by array: memory of those computed once; else NULL */
+    bool               filled;    /* they are computed */
+    struct ar_variant *next;
+} ar_variant;
+
 /* ---- Instances (instance.c, instance_memory.c) ------------------------------------------------ */
 
 typedef struct {
@@ -88,6 +97,7 @@ typedef struct {
 struct arras_run {
     arras_program *program;
     ar_core       *core;
+    const bool    *dense;     /* of each input: the kernels take it in C order only */
     void         **constants; /* by array */
     int64_t       *sizes;
     ar_tensor     *arrays; /* by number in the plan */
@@ -125,7 +135,7 @@ struct arras_run {
     ar_arena          names; /* owns what `bound` points to */
 };
 
-arras_status ar_instance_new(arras_run **out, arras_program *p, ar_core *core, void **constants,
+arras_status ar_instance_new(arras_run **out, arras_program *p, const ar_variant *v,
                              const int64_t *sizes, arras_error *err);
 void         ar_instance_free(arras_run *run); /* NULL is fine */
 /* Sets the memory of an array in all steps that use it; true when it was another before. */
@@ -144,18 +154,12 @@ arras_status ar_instance_place(arras_run *run, arras_error *err);
 
 /* ---- Programs (programs.c) --------------------------------------------------------------------- */
 
-typedef struct ar_variant {
-    ar_core           *core;
-    bool              *dense;     /* of each input */
-    void             **constants; /* by array: memory of those computed once; else NULL */
-    struct ar_variant *next;
-} ar_variant;
-
 struct arras_program {
     const arras_graph *g;
     ar_pool           *pool;
     pthread_mutex_t    lock; /* of all below */
     ar_variant        *variants; /* the first is the one for arrays in C order */
+    int                variants_left; /* that may be made; then arrays are copied */
     arras_run         *runs;     /* idle and busy ones; the one used last comes first */
     const void       **data;
     ar_core_maker     *maker;
@@ -164,11 +168,12 @@ struct arras_program {
     char          *warning;
     int            threads;
     int64_t        tile_bytes;
-    bool           from_memory, tracing;
+    bool           from_memory;
+    atomic_bool    tracing;
     arras_counters counters;
 };
 
-/* The variant for a layout, made if need be.  Takes the lock itself. */
+/* The variant for a layout, made if need be, or the first.  Takes the lock itself. */
 arras_status ar_program_variant(ar_variant **out, arras_program *p, const bool *dense,
                                 arras_error *err);
 

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Besides the first: a program of many inputs could have very many. */
+enum { MOST_VARIANTS = 8 };
+
 /* ---- Variants: one core for each layout of the inputs ----------------------------------------- */
 
 static bool same_layout(const arras_program *p, const ar_variant *v, const bool *dense)
@@ -48,22 +51,44 @@ static arras_status variant_add(ar_variant **out, arras_program *p, ar_core *cor
     return ARRAS_OK;
 }
 
+/* Where there can be no kernels for a layout the first variant has to do, with copies in C order. */
+static arras_status make_variant(ar_variant **out, arras_program *p, const bool *dense,
+                                 arras_error *err)
+{
+    ar_core     *core = NULL;
+    arras_error  why;
+    arras_status status = p->maker(&core, p->context, dense, &why);
+
+    if (status == ARRAS_EBUILD || status == ARRAS_ELIMIT) {
+        p->variants_left = 0;
+        *out = p->variants;
+        return ARRAS_OK;
+    }
+    if (status != ARRAS_OK) {
+        if (err)
+            *err = why;
+        return status;
+    }
+    status = variant_add(out, p, core, dense, err);
+    if (status == ARRAS_OK)
+        p->variants_left--;
+    else
+        ar_core_drop(core);
+    return status;
+}
+
 arras_status ar_program_variant(ar_variant **out, arras_program *p, const bool *dense,
                                 arras_error *err)
 {
-    ar_core     *core = NULL;
     arras_status status = ARRAS_OK;
 
     pthread_mutex_lock(&p->lock);
     for (*out = p->variants; *out && !same_layout(p, *out, dense);)
         *out = (*out)->next;
-    if (!*out) {
-        status = p->maker(&core, p->context, dense, err);
-        if (status == ARRAS_OK)
-            status = variant_add(out, p, core, dense, err);
-        if (status != ARRAS_OK)
-            ar_core_drop(core);
-    }
+    if (!*out && p->variants_left > 0)
+        status = make_variant(out, p, dense, err);
+    else if (!*out)
+        *out = p->variants;
     pthread_mutex_unlock(&p->lock);
     return status;
 }
@@ -110,6 +135,7 @@ arras_status ar_program_new(arras_program **out, const ar_program_parts *parts, 
     ar_graph_keep(p->g);
     p->tile_bytes = parts->tile_bytes;
     p->from_memory = parts->from_memory;
+    p->variants_left = MOST_VARIANTS;
     pthread_mutex_init(&p->lock, NULL);
     status = open_program(p, parts, err);
     if (status == ARRAS_OK) { /* only now are these its own */
@@ -204,20 +230,20 @@ bool ar_program_sizes(int64_t *sizes, const arras_program *p)
 arras_status ar_program_trace(arras_program *p, bool on, arras_error *err)
 {
     (void)err;
-    pthread_mutex_lock(&p->lock);
-    p->tracing = on;
-    pthread_mutex_unlock(&p->lock);
+    atomic_store(&p->tracing, on);
     return ARRAS_OK;
 }
 
-arras_status ar_program_picture(ar_text *out, const arras_program *p, arras_program_text form,
-                                arras_error *err)
+/* The lock is held: a run that is idle stays so. */
+static arras_status draw(ar_text *out, const arras_program *p, arras_program_text form,
+                         arras_error *err)
 {
     const arras_run *run = p->runs;
-    arras_status     status = ARRAS_OK;
     int             *codes;
 
-    if (!run || !run->tasks)
+    while (run && run->busy)
+        run = run->next;
+    if (!run)
         return ar_fail(err, ARRAS_EINVAL,
                        "the program has no tasks to show: launch it first%s%s",
                        p->warning ? "; " : "", p->warning ? p->warning : "");
@@ -235,5 +261,16 @@ arras_status ar_program_picture(ar_text *out, const arras_program *p, arras_prog
     else
         ar_trace_print(out, run->tasks, run->trace, NULL);
     ar_free(codes);
+    return ARRAS_OK;
+}
+
+arras_status ar_program_picture(ar_text *out, const arras_program *p, arras_program_text form,
+                                arras_error *err)
+{
+    arras_status status;
+
+    pthread_mutex_lock(&unlocked(p)->lock);
+    status = draw(out, p, form, err);
+    pthread_mutex_unlock(&unlocked(p)->lock);
     return status;
 }

@@ -55,5 +55,40 @@ def difference(got, want):
     )
 
 
+def same_or_nan(a, b):
+    """Cell by cell and part by part: the same bits, or both nan."""
+    same = a == b
+    if a.dtype.kind == "f":
+        same &= np.signbit(a) == np.signbit(b)
+        same |= np.isnan(a) & np.isnan(b)
+    return same
+
+
+def spacing(a, b):
+    """The distance of a part from the next number, where it is larger."""
+    return np.spacing(np.maximum(np.abs(a), np.abs(b)))
+
+
+def unlike(got, reference, ulps):
+    """None, or one line that says where an array is not what the reference evaluator gives.
+
+    ulps   how many units in the last place a part may be off"""
+    if got.dtype != reference.dtype or got.shape != reference.shape:
+        return f"{got.dtype}{got.shape}, in the reference {reference.dtype}{reference.shape}"
+    a, b = parts(got), parts(reference)
+    with np.errstate(all="ignore"):
+        like = same_or_nan(a, b)
+        if ulps and a.dtype.kind == "f":
+            like |= np.abs(a - b) <= ulps * spacing(a, b)
+    wrong = ~like.all(axis=-1)
+    if not wrong.any():
+        return None
+    cell = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return (
+        f"{int(wrong.sum())} of {wrong.size} cells are not the reference's, first at {cell}: "
+        f"{got[cell]!r}, there {reference[cell]!r}"
+    )
+
+
 def same_bits(a, b):
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()

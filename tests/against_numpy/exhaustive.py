@@ -74,10 +74,13 @@ def some_values(dtype, most):
 
 
 class Group:
-    """Cases that are recorded in one graph and evaluated together; it passes or fails as one."""
+    """Cases that are recorded in one graph and evaluated together; it passes or fails as one.
 
-    def __init__(self, lib, title):
-        self.lib, self.title = lib, title
+    ulps   how far what is not exact may be from the reference evaluator when it is compiled; None:
+           it is not compared"""
+
+    def __init__(self, lib, title, ulps=None):
+        self.lib, self.title, self.ulps = lib, title, ulps
         self.cases, self.problems = [], []
 
     def add(self, what, record, expected, *operands):
@@ -95,14 +98,18 @@ class Group:
                     graph.output(f"c{i}", handle)
             try:
                 results = graph.evaluate({})
+                reference = graph.evaluate_reference({}) if self.lib.compiled else results
             except ArrasError as error:
                 self.problems.append(f"evaluation fails: {error.text}")
                 return self
             for i, handle in enumerate(handles):
-                self.judge(self.cases[i], graph.error(handle), results.get(f"c{i}"))
+                name = f"c{i}"
+                self.judge(
+                    self.cases[i], graph.error(handle), results.get(name), reference.get(name)
+                )
         return self
 
-    def judge(self, case, error, got):
+    def judge(self, case, error, got, reference):
         what, _, expected, operands = case
         try:
             with np.errstate(all="ignore"):
@@ -121,6 +128,15 @@ class Group:
         difference = compare.difference(got, want)
         if difference:
             self.problems.append(f"{what}: {difference}" + self.where(got, want, operands))
+        self.judge_compiled(what, want, got, reference)
+
+    def judge_compiled(self, what, want, got, reference):
+        """The same bits as the reference evaluator, but for what is said not to be exact."""
+        if got is reference or (want.slack is not None and self.ulps is None):
+            return
+        difference = compare.unlike(got, reference, 0 if want.slack is None else self.ulps)
+        if difference:
+            self.problems.append(f"{what}: {difference}")
 
     def where(self, got, want, operands):
         """The operands of the first cell that differs."""
@@ -155,7 +171,7 @@ def describe(xs):
 
 
 def operation_group(lib, op, title, operand_lists):
-    group = Group(lib, f"{op}: {title}")
+    group = Group(lib, f"{op}: {title}", ulps=4)
     for xs in operand_lists:
         group.add(
             f"{op}({describe(xs)})",
@@ -293,3 +309,15 @@ def groups(lib):
     yield cast_group(lib)
     yield from operation_groups(lib)
     yield from reduction_groups(lib)
+
+
+def groups_thinned(lib):
+    """Some of the same, for programs that are compiled: every operation, type and reduction, but not
+    every combination."""
+    yield cast_group(lib)
+    for op, arity in lib.arity.items():
+        some = itertools.islice(typed_operands(arity), 0, None, (1, 1, 3, 29)[arity])
+        yield operation_group(lib, op, "types", some)
+    for group in reduction_groups(lib):
+        group.cases = group.cases[::3]
+        yield group
