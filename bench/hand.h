@@ -13,7 +13,7 @@
 #include <immintrin.h>
 #endif
 
-/* ---- Kernels: results first, then inputs, then sizes ------------------------------------------ */
+/* ---- Kernels: results first, then inputs, then sizes ----------------------------------------- */
 
 void hand_cheap_chain(double *y, const double *a, const double *b, const double *c, int64_t n);
 void hand_dear_chain(double *y, const double *a, const double *b, const double *c, const double *d,
@@ -38,7 +38,7 @@ void hand_argmin(int64_t *place, const double *x, int64_t n);
 void hand_matmul(double *c, const double *a, const double *b, int64_t n);
 void hand_einsum(double *y, const double *d, const double *u, int64_t elements);
 
-/* ---- Vectors ---------------------------------------------------------------------------------- */
+/* ---- Vectors --------------------------------------------------------------------------------- */
 
 enum { VECTOR = 32, F64S = 4, F32S = 8 }; /* bytes and cells of a vector */
 

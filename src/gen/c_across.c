@@ -46,7 +46,7 @@ bool ar_c_runs_across(ar_writer *w, const ar_c_strip *strip, arras_expr e)
     reads r = { .w = w, .strip = strip };
 
     /* A product of complex numbers has no neutral cell: 1 * inf is nan in parts. */
-    if (ar_c_varies(strip, e->args[0]) || ar_c_varies(strip, e->args[1]) || strip->flat ||
+    if (ar_expr_tree(e) == AR_TREE_PARTIALS || ar_c_varies(strip, e->args[0]) || ar_c_varies(strip, e->args[1]) || strip->flat ||
         strip->axis < 0 || ar_dtype_class(ar_c_fold_of(e).s.compute) == AR_CLASS_COMPLEX)
         return false;
     w->stamp++;
@@ -235,8 +235,9 @@ static void put_columns(ar_writer *w, rows *r, arras_expr e)
 
     ar_text_printf(w->out, "%s lanes%d[16][%d] ALIGNED, parts%d[54][%d] ALIGNED;\n", r->fold.type, s,
                    r->width, s, r->width);
-    ar_text_printf(w->out, "uint64_t blocks%d = 0;\nconst int mask%d = high%d - low%d <= 64 ? 0 : 15;\n",
-                   s, s, s, s);
+    ar_text_printf(w->out, "uint64_t blocks%d = 0;\nconst int mask%d = ", s, s);
+    ar_c_fold_few(w, &r->fold, s);
+    ar_text_add(w->out, " ? 0 : 15;\n");
     ar_text_printf(w->out,
                    "for (int64_t base%d = low%d, count%d; base%d < high%d; base%d += count%d) {\n"
                    "count%d = high%d - base%d < %d ? high%d - base%d : %d;\n",

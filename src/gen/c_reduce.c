@@ -15,7 +15,15 @@ ar_c_fold ar_c_fold_of(arras_expr e)
     f.identity = ar_reduction_identity(f.reduction);
     f.place = f.reduction == AR_REDUCE_argmin || f.reduction == AR_REDUCE_argmax;
     f.better = f.reduction == AR_REDUCE_argmin ? AR_OP_less : AR_OP_greater;
+    f.tree = ar_expr_tree(e);
     return f;
+}
+
+void ar_c_fold_few(ar_writer *w, const ar_c_fold *f, int number)
+{
+    if (f->tree == AR_TREE_PART) /* of more cells, unless it is the first */
+        ar_text_printf(w->out, "low%d == 0 && ", number);
+    ar_text_printf(w->out, "high%d - low%d <= 64", number, number);
 }
 
 void ar_c_fold_empty(ar_writer *w, const ar_c_fold *f, const char *target)
@@ -79,6 +87,10 @@ static void put_fold_call(ar_writer *w, const block *b, const char *cells)
         w->used->places[f->op][f->s.compute] = true;
         ar_text_printf(w->out, "place_%s_%s(&best%d, &place%d, blocks%d++, %s, count%d, base%d);\n",
                        ar_op_name(f->better), f->dtype, s, s, s, cells, s, s);
+    } else if (f->tree == AR_TREE_PARTIALS) { /* each is of whole blocks */
+        ar_text_printf(w->out, "for (int64_t i = 0; i < count%d; i++) ", s);
+        ar_text_printf(w->out, "blocks%d = carry_%s_%s(parts%d, blocks%d, (%s)[i]);\n", s, op,
+                       f->dtype, s, s, cells);
     } else {
         ar_text_printf(w->out,
                        "blocks%d = carry_%s_%s(parts%d, blocks%d, few%d ? line_%s_%s(%s, count%d) : "
@@ -116,11 +128,16 @@ static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
 static void declare_state(ar_writer *w, const ar_c_fold *f, int s)
 {
     ar_text_printf(w->out, "uint64_t blocks%d = 0;\n", s);
-    if (f->place)
+    if (f->place) {
         ar_text_printf(w->out, "%s best%d;\nint64_t place%d;\n", f->type, s, s);
-    else
-        ar_text_printf(w->out, "%s parts%d[64];\nconst int few%d = high%d - low%d <= 64;\n",
-                       f->type, s, s, s, s);
+        return;
+    }
+    ar_text_printf(w->out, "%s parts%d[64];\n", f->type, s);
+    if (f->tree == AR_TREE_PARTIALS)
+        return;
+    ar_text_printf(w->out, "const int few%d = ", s);
+    ar_c_fold_few(w, f, s);
+    ar_text_add(w->out, ";\n");
 }
 
 static void put_result(ar_writer *w, arras_expr e, const ar_c_fold *f, int s)

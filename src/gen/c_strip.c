@@ -418,10 +418,14 @@ void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const cha
 
     if (is_written_short(strip))
         put_short_axis(w, strip, sink);
-    ar_text_printf(w->out,
-                   "for (int64_t seg%d = %s, len%d; seg%d < %s; seg%d += len%d) {\n"
-                   "len%d = %s - seg%d < %d ? %s - seg%d : %d;\n",
-                   s, from, s, s, to, s, s, s, to, s, strip->segment, to, s, strip->segment);
+    ar_text_printf(w->out, "for (int64_t seg%d = %s, len%d; seg%d < %s; seg%d += len%d) {\n", s,
+                   from, s, s, to, s, s);
+    /* Results are cut where their cache lines are. */
+    ar_text_printf(w->out, "len%d = span(%s - seg%d, %d, ", s, to, s, strip->segment);
+    if (sink->open)
+        ar_text_printf(w->out, "(uintptr_t)(o0 + seg%d), sizeof *o0);\n", s);
+    else
+        ar_text_add(w->out, "0, 1);\n");
     if (sink->open)
         sink->open(w, sink->self, strip);
     put_pieces(w, strip, sink);

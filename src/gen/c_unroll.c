@@ -72,6 +72,7 @@ static bool is_short(arras_expr e, int64_t *low, int64_t *high)
 
     return ar_c_integer(low, e->args[0]) && ar_c_integer(high, e->args[1]) && *low >= 0 &&
            *high > *low && *high - *low <= TURNS && !f.place && !e->type.weak &&
+           f.tree != AR_TREE_PARTIALS &&
            (*high - *low) * size_of(e->args[2], GROWTH) <= GROWTH;
 }
 

@@ -210,9 +210,12 @@ typedef struct {
     ar_op        op, better;
     int          identity;
     bool         place; /* argmin, argmax */
+    ar_tree      tree;
 } ar_c_fold;
 
 ar_c_fold ar_c_fold_of(arras_expr reduce);
+/* Whether cells lowS .. highS are combined one after the other. */
+void      ar_c_fold_few(ar_writer *w, const ar_c_fold *fold, int number);
 void      ar_c_fold_empty(ar_writer *w, const ar_c_fold *fold, const char *target);
 /* const int64_t lowS = ..., highS = ...; */
 void ar_c_put_bounds(ar_writer *w, arras_expr reduce, int number);

@@ -45,6 +45,13 @@ static inline void keep_inside(int64_t *first, int64_t *last, int64_t along, int
         *last = *first;
 }
 
+/* Cells of a segment: fewer at first, so that the next one starts with a cache line. */
+static inline int64_t span(int64_t left, int64_t most, uintptr_t place, int64_t size)
+{
+    int64_t cells = most - (int64_t)(place & 63) / size;
+    return left < cells ? left : cells;
+}
+
 /* Bring an index inside an axis of n > 0 cells. */
 static inline int64_t edge_nearest(int64_t j, int64_t n) { return j < 0 ? 0 : j >= n ? n - 1 : j; }
 static inline int64_t edge_wrap(int64_t j, int64_t n)
@@ -78,7 +85,8 @@ static __attribute__((noinline)) void stream_out(char *to, const char *from, int
     int64_t at = -(uintptr_t)to & 63;
     if (at > bytes)
         at = bytes;
-    __builtin_memcpy(to, from, at);
+    if (at > 0) /* mostly there is nothing, and a call is not free */
+        __builtin_memcpy(to, from, at);
 #if defined __AVX__
     typedef long long i64x4 __attribute__((vector_size(32)));
     typedef i64x4     loose __attribute__((aligned(1), may_alias));
@@ -93,7 +101,8 @@ static __attribute__((noinline)) void stream_out(char *to, const char *from, int
 #endif
     }
 #endif
-    __builtin_memcpy(to + at, from + at, bytes - at);
+    if (at < bytes)
+        __builtin_memcpy(to + at, from + at, bytes - at);
 }
 static inline void stream_end(void)
 {

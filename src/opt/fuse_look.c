@@ -128,10 +128,32 @@ static bool runs_along(const looker *l, arras_expr index, arras_dim length, cons
            frame->hi->ints[0] == length;
 }
 
+static bool is_indexed_by(arras_expr load, int axis)
+{
+    for (int i = 0; i < load->rank; i++)
+        if (load->args[i]->kind == AR_EXPR_INDEX && load->args[i]->ints[0] == axis)
+            return true;
+    return false;
+}
+
+/* What a load does not run along may have no cells at all, and then nothing is read. */
+static bool is_reached(const looker *l, arras_expr load, const ar_frame *around)
+{
+    for (int axis = 0; axis < l->lambda->rank; axis++)
+        if (l->lambda->shape[axis] < 1 && !is_indexed_by(load, axis))
+            return false;
+    for (; around; around = around->outer)
+        if (around->variable && !ar_depends_on(load, around->variable) &&
+            !(ar_is_int(around->lo) && ar_is_int(around->hi) &&
+              around->lo->ints[0] < around->hi->ints[0]))
+            return false;
+    return true;
+}
+
 /* Whether a load reads every cell, whatever is computed of the lambda. */
 static bool load_covers(const looker *l, arras_expr load, arras_array x, const ar_frame *around)
 {
-    if (has_condition(around) || l->visits > MOST_VISITS)
+    if (has_condition(around) || l->visits > MOST_VISITS || !is_reached(l, load, around))
         return false;
     for (int axis = 0; axis < load->rank; axis++) {
         if (!runs_along(l, load->args[axis], x->shape[axis], around))

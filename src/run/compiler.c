@@ -24,6 +24,7 @@ extern char **environ;
 const char *const ar_compiler_arguments[] = {
     "-O2",
     "-ftree-vectorize",
+    "-fno-tree-loop-distribute-patterns", /* a call of memcpy for a kilobyte is slower than the loop */
     "-fvect-cost-model=dynamic",
     "--param=vect-epilogues-nomask=0",
     "-fno-math-errno",
