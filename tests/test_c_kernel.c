@@ -7,7 +7,7 @@
 
 enum { PROGRAMS = 40, MOST_OPERANDS = 64, MOST_NODES = 64 };
 
-/* ---- A normal form as a module ----------------------------------------------------------------- */
+/* ---- A normal form as a module --------------------------------------------------------------- */
 
 /* How kernels are made and called. */
 typedef struct {
@@ -20,8 +20,8 @@ typedef struct {
     arras_array *nodes;
     int64_t      count;
     ar_module   *module;
-    ar_tensor   *values;              /* of each node */
-    bool         flat[MOST_NODES];    /* of each kernel */
+    ar_tensor   *values;           /* of each node */
+    bool         flat[MOST_NODES]; /* of each kernel */
     bool         strided;
 } compiled;
 
@@ -113,18 +113,15 @@ static void close_module(compiled *c)
     ar_graph_free(c->plain);
 }
 
-/* ---- Boxes --------------------------------------------------------------------------------------- */
+/* ---- Boxes ----------------------------------------------------------------------------------- */
 
 /* Cells per box along an axis; 0: all of them. */
 static const struct {
     const char *name;
     int64_t     first, middle, last; /* along the first, the last and the other axes */
 } cuts[] = {
-    { "whole", 0, 0, 0 },
-    { "rows", 1, 1, 0 },
-    { "cells", 1, 1, 1 },
-    { "odd tiles", 3, 2, 5 },
-    { "columns", 0, 0, 37 },
+    { "whole", 0, 0, 0 },     { "rows", 1, 1, 0 },     { "cells", 1, 1, 1 },
+    { "odd tiles", 3, 2, 5 }, { "columns", 0, 0, 37 },
 };
 
 typedef struct {
@@ -159,7 +156,7 @@ static int call_boxes(const call *c, int axis, int64_t *lo, int64_t *hi)
     return gave_up;
 }
 
-/* ---- Running it ---------------------------------------------------------------------------------- */
+/* ---- Running it ------------------------------------------------------------------------------ */
 
 static ar_tensor *value_of(const compiled *c, arras_array node)
 {
@@ -236,7 +233,7 @@ static int run_nodes(compiled *c, const ar_inputs *in, ar_arena *arena, mode m)
     return 0;
 }
 
-/* ---- Comparing ----------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 /* The same bits, but for the bits of a nan. */
 static bool same_values(arras_dtype dtype, int64_t count, const char *x, const char *y)
@@ -293,7 +290,7 @@ static void keep_results(ar_text *kept, const compiled *c, const arras_results *
     }
 }
 
-/* ---- All ways ------------------------------------------------------------------------------------ */
+/* ---- All ways -------------------------------------------------------------------------------- */
 
 static void run_and_compare(compiled *c, const ar_inputs *in, mode m, bool should_fail,
                             ar_text *want)
@@ -356,7 +353,7 @@ static bool check_one_way(uint64_t which)
     return check_module((mode){ .vector_math = which % 3 == 1, .strided = which % 3 == 2 });
 }
 
-/* ---- Programs ------------------------------------------------------------------------------------ */
+/* ---- Programs -------------------------------------------------------------------------------- */
 
 #define COMPILED(array) (begin(), ar_graph_output_add(g, "out", array), check_compiled(), end())
 
@@ -446,7 +443,7 @@ static void reductions_of_every_type(void)
     }
 }
 
-/* ---- Long rows: segments, blocks and borders ------------------------------------------------------ */
+/* ---- Long rows: segments, blocks and borders ------------------------------------------------- */
 
 static arras_array long_input(const char *name, const char *type)
 {
@@ -470,10 +467,10 @@ static arras_array long_input(const char *name, const char *type)
 /* Along both axes of arrays whose lengths are on either side of the tree's borders. */
 static void reductions_of_many_cells(void)
 {
-    static const char *const types[] = { "f64[3, 64]",  "f32[2, 65]",    "f64[2, 1024]",
-                                         "f32[3, 1025]", "f64[2, 5007]", "f64[65, 7]",
-                                         "f32[1030, 5]", "f64[2500, 3]", "c128[2, 1100]",
-                                         "c64[70, 3]",   "i32[3, 2000]", "u8[1100, 9]",
+    static const char *const types[] = { "f64[3, 64]",    "f32[2, 65]",   "f64[2, 1024]",
+                                         "f32[3, 1025]",  "f64[2, 5007]", "f64[65, 7]",
+                                         "f32[1030, 5]",  "f64[2500, 3]", "c128[2, 1100]",
+                                         "c64[70, 3]",    "i32[3, 2000]", "u8[1100, 9]",
                                          "bool[2, 1500]", "i64[5, 77]" };
 
     for (size_t t = 0; t < AR_COUNT(types); t++) {
@@ -485,7 +482,8 @@ static void reductions_of_many_cells(void)
                 char name[32];
 
                 snprintf(name, sizeof name, "%s%d", ar_reduction_name((ar_reduction)r), axis);
-                ar_graph_output_add(g, name, ar_reduce((ar_reduction)r, x, 1U << axis, false, NULL));
+                ar_graph_output_add(g, name,
+                                    ar_reduce((ar_reduction)r, x, 1U << axis, false, NULL));
             }
         check_module((mode){ .strided = t % 3 == 2 });
         end();
@@ -556,9 +554,9 @@ static void reductions_in_reductions(void)
         arras_expr  at[] = { axis ? i : k, axis ? k : i }, cell = ar_expr_load(x, 2, at, NULL);
         arras_expr  sum = ar_expr_reduce(AR_REDUCE_sum, "k", literal(0), n, cell);
         arras_expr  off = op2(AR_OP_subtract, cell, op2(AR_OP_divide, sum, n));
-        arras_expr  spread = ar_expr_reduce(AR_REDUCE_sum, "k", literal(0), n,
-                                            op2(AR_OP_multiply, off, off));
-        arras_dim   length = 5;
+        arras_expr  spread =
+            ar_expr_reduce(AR_REDUCE_sum, "k", literal(0), n, op2(AR_OP_multiply, off, off));
+        arras_dim length = 5;
 
         ar_graph_output_add(g, "std", ar_lambda(g, 1, &length, op2(AR_OP_add, spread, sum)));
         check_compiled();

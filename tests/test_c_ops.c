@@ -172,7 +172,7 @@ static void casts_give_the_same_bits(void)
         }
 }
 
-/* ---- Vector mathematics ------------------------------------------------------------------------ */
+/* ---- Vector mathematics ---------------------------------------------------------------------- */
 
 enum { UNITS = 4, SAMPLES = 3000 }; /* of the last place, as glibc states */
 

@@ -305,6 +305,26 @@ static void sizes_by_name(void)
     finish(p);
 }
 
+/* The stride of an axis of one cell means nothing, whatever it is. */
+static void axes_of_one_cell(void)
+{
+    double         x[3] = { 7, 8, 9 };
+    arras_array    a;
+    arras_program *p;
+
+    start();
+    a = input("x", arras_size(g, "n"));
+    arras_output(g, "y", arras_roll(a, 1, (int64_t[]){ -2 }, (int[]){ 0 }));
+    p = compiled(NULL);
+    for (int64_t stride = -3; stride <= 3; stride++) {
+        double y = 0;
+
+        launched(NULL, p, BINDINGS(STRIDED("x", x + 1, 1, stride), STRIDED("y", &y, 1, 2 * stride)));
+        CHECK_EQ_REAL(y, 8);
+    }
+    finish(p);
+}
+
 /* ---- Mistakes --------------------------------------------------------------------------------- */
 
 /* What is refused, and that it writes nothing: y stays as it was. */
@@ -542,6 +562,7 @@ TEST_MAIN
     RUN(relaunch_with_detours);
     RUN(sizes_change);
     RUN(sizes_by_name);
+    RUN(axes_of_one_cell);
     RUN(mistakes);
     RUN(mistakes_in_the_reference);
     RUN(mistakes_after_a_launch);

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* ---- Is it worth it -------------------------------------------------------------------------------- */
+/* ---- Is it worth it -------------------------------------------------------------------------- */
 
 typedef struct {
     ar_writer        *w;
@@ -46,15 +46,16 @@ bool ar_c_runs_across(ar_writer *w, const ar_c_strip *strip, arras_expr e)
     reads r = { .w = w, .strip = strip };
 
     /* A product of complex numbers has no neutral cell: 1 * inf is nan in parts. */
-    if (ar_expr_tree(e) == AR_TREE_PARTIALS || ar_c_varies(strip, e->args[0]) || ar_c_varies(strip, e->args[1]) || strip->flat ||
-        strip->axis < 0 || ar_dtype_class(ar_c_fold_of(e).s.compute) == AR_CLASS_COMPLEX)
+    if (ar_expr_tree(e) == AR_TREE_PARTIALS || ar_c_varies(strip, e->args[0]) ||
+        ar_c_varies(strip, e->args[1]) || strip->flat || strip->axis < 0 ||
+        ar_dtype_class(ar_c_fold_of(e).s.compute) == AR_CLASS_COMPLEX)
         return false;
     w->stamp++;
     count_reads(&r, e->args[2]);
     return r.near > r.far;
 }
 
-/* ---- Rows of accumulators ------------------------------------------------------------------------ */
+/* ---- Rows of accumulators -------------------------------------------------------------------- */
 
 /* Number S: lanesS[16][width] of a block, partsS[][width] of blocks; rowS is the lane of a cell. */
 typedef struct {
@@ -180,7 +181,7 @@ static void put_fill(ar_writer *w, const rows *r, const char *target)
     ar_text_add(w->out, ";\n");
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------------ */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static void put_block(ar_writer *w, rows *r, arras_expr e)
 {
@@ -190,13 +191,15 @@ static void put_block(ar_writer *w, rows *r, arras_expr e)
     ar_text_printf(w->out, "for (int l = 0; l <= mask%d; l++) {\n", s);
     snprintf(to, sizeof to, "lanes%d[l][c]", s);
     put_fill(w, r, to);
-    ar_text_printf(w->out, "}\nfor (int64_t k%d = base%d; k%d < base%d + count%d; k%d++) {\n", s, s, s, s,
-                   s, s);
+    ar_text_printf(w->out, "}\nfor (int64_t k%d = base%d; k%d < base%d + count%d; k%d++) {\n", s, s,
+                   s, s, s, s);
     ar_text_printf(w->out, "%s *const row%d = lanes%d[(k%d - base%d) & mask%d];\n", r->fold.type, s,
                    s, s, s, s);
     put_turn(w, r, e);
-    ar_text_printf(w->out, "}\nfor (int h = (mask%d + 1) / 2; h > 0; h /= 2)\n"
-                           "for (int l = 0; l < h; l++) {\n", s);
+    ar_text_printf(w->out,
+                   "}\nfor (int h = (mask%d + 1) / 2; h > 0; h /= 2)\n"
+                   "for (int l = 0; l < h; l++) {\n",
+                   s);
     snprintf(right, sizeof right, "lanes%d[l + h][c]", s);
     open_columns(w, r);
     print_accumulate(w, r, to, to, right);
@@ -233,8 +236,8 @@ static void put_columns(ar_writer *w, rows *r, arras_expr e)
 {
     int s = r->number;
 
-    ar_text_printf(w->out, "%s lanes%d[16][%d] ALIGNED, parts%d[54][%d] ALIGNED;\n", r->fold.type, s,
-                   r->width, s, r->width);
+    ar_text_printf(w->out, "%s lanes%d[16][%d] ALIGNED, parts%d[54][%d] ALIGNED;\n", r->fold.type,
+                   s, r->width, s, r->width);
     ar_text_printf(w->out, "uint64_t blocks%d = 0;\nconst int mask%d = ", s, s);
     ar_c_fold_few(w, &r->fold, s);
     ar_text_add(w->out, " ? 0 : 15;\n");
@@ -252,10 +255,9 @@ static void put_places(ar_writer *w, rows *r, arras_expr e)
     int  s = r->number;
     char target[32];
 
-    ar_text_printf(w->out,
-                   "%s row%d[%d] ALIGNED;\nint64_t *const place%d = m%" PRId64
-                   " + (from%d - at%d);\n",
-                   r->fold.type, s, r->width, s, e->id, s, r->outer->number);
+    ar_text_printf(
+        w->out, "%s row%d[%d] ALIGNED;\nint64_t *const place%d = m%" PRId64 " + (from%d - at%d);\n",
+        r->fold.type, s, r->width, s, e->id, s, r->outer->number);
     snprintf(target, sizeof target, "row%d[c]", s);
     put_fill(w, r, target);
     open_columns(w, r);
@@ -274,10 +276,11 @@ void ar_c_put_across(ar_writer *w, const ar_c_strip *strip, arras_expr e)
     r.width = width_of(r.fold.s.compute);
     ar_text_add(w->out, "{\n");
     ar_c_put_bounds(w, e, s);
-    ar_text_printf(w->out, "for (int64_t from%d = at%d, w%d; from%d < at%d + n%d; from%d += w%d) {\n",
-                   s, o, s, s, o, o, s, s);
-    ar_text_printf(w->out, "w%d = at%d + n%d - from%d < %d ? at%d + n%d - from%d : %d;\n", s, o, o, s,
-                   r.width, o, o, s, r.width);
+    ar_text_printf(w->out,
+                   "for (int64_t from%d = at%d, w%d; from%d < at%d + n%d; from%d += w%d) {\n", s, o,
+                   s, s, o, o, s, s);
+    ar_text_printf(w->out, "w%d = at%d + n%d - from%d < %d ? at%d + n%d - from%d : %d;\n", s, o, o,
+                   s, r.width, o, o, s, r.width);
     ar_text_printf(w->out, "if (low%d >= high%d) {\n", s, s);
     snprintf(target, sizeof target, "m%" PRId64 "[from%d - at%d + c]", e->id, s, o);
     if (r.fold.identity >= 0)

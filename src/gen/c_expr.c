@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ---- Blocks --------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 int ar_c_number(ar_writer *w) { return ++w->numbers; }
 
@@ -58,7 +58,7 @@ ar_c_variable *ar_c_enter(ar_writer *w, arras_expr reduce, int number)
 
 void ar_c_leave(ar_writer *w) { w->nesting--; }
 
-/* ---- Names ---------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 bool ar_c_is_leaf(arras_expr e)
 {
@@ -117,7 +117,7 @@ void ar_c_start(ar_writer *w, arras_expr e)
     ar_text_printf(w->out, "const %s v%" PRId64 " = ", ar_c_type(e->type.dtype), e->id);
 }
 
-/* ---- What may fail: it must not be computed where it is not asked for ------------------------- */
+/* ---- What may fail: it must not be computed where it is not asked for ------------------------ */
 
 static bool load_may_fail(ar_writer *w, arras_expr load)
 {
@@ -133,8 +133,7 @@ static bool reduction_may_fail(ar_writer *w, arras_expr e)
 
     if (fails)
         return true;
-    w->variables[w->nesting++] =
-        (ar_c_variable){ e->name, ar_c_number(w), e->args[0], e->args[1] };
+    w->variables[w->nesting++] = (ar_c_variable){ e->name, ar_c_number(w), e->args[0], e->args[1] };
     fails = ar_c_may_fail(w, e->args[2]);
     w->nesting--;
     return fails || ar_c_may_fail(w, e->args[0]) || ar_c_may_fail(w, e->args[1]);
@@ -166,7 +165,7 @@ bool ar_c_is_lazy(ar_writer *w, arras_expr e)
            (ar_c_may_fail(w, e->args[1]) || ar_c_may_fail(w, e->args[2]));
 }
 
-/* ---- Operations ----------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 ar_signature ar_c_signature(arras_expr op)
 {
@@ -242,7 +241,7 @@ static void put_size(ar_writer *w, arras_expr e)
     ar_text_add(w->out, ";\n");
 }
 
-/* ---- All kinds ------------------------------------------------------------------------------ */
+/* ---- All kinds ------------------------------------------------------------------------------- */
 
 static void put_from_buffer(ar_writer *w, arras_expr e, const ar_c_strip *strip)
 {

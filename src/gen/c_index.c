@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- Affine forms ----------------------------------------------------------------------------- */
+/* ---- Affine forms ---------------------------------------------------------------------------- */
 
 bool ar_c_integer(int64_t *out, arras_expr e)
 {
@@ -59,8 +59,7 @@ static bool add_operation(ar_c_affine *out, const ar_c_strip *strip, arras_expr 
     case AR_OP_subtract:
         return factor != INT64_MIN && add_form(out, strip, e->args[0], factor) &&
                add_form(out, strip, e->args[1], -factor);
-    case AR_OP_negative:
-        return factor != INT64_MIN && add_form(out, strip, e->args[0], -factor);
+    case AR_OP_negative: return factor != INT64_MIN && add_form(out, strip, e->args[0], -factor);
     case AR_OP_multiply: return add_product(out, strip, e, factor);
     default: return !ar_c_varies(strip, e) && add_term(out, e, factor);
     }
@@ -106,7 +105,7 @@ void ar_c_affine_print_rest(ar_writer *w, const ar_c_affine *affine)
     ar_text_add(w->out, ")");
 }
 
-/* ---- Bounds: constant + sum of factor * size --------------------------------------------------- */
+/* ---- Bounds: constant + sum of factor * size ------------------------------------------------- */
 
 enum { BOUND_TERMS = 16 };
 

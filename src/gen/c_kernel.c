@@ -97,9 +97,9 @@ static void close_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 
     ar_text_add(w->out, "if (a->stream) {\n");
     for (int k = 0; k < r->form->n; k++)
-        ar_text_printf(w->out,
-                       "stream_out((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n",
-                       k, strip->number, k, strip->number, k);
+        ar_text_printf(
+            w->out, "stream_out((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n",
+            k, strip->number, k, strip->number, k);
     ar_text_add(w->out, "}\n");
 }
 
@@ -125,7 +125,7 @@ static void print_buffers(ar_writer *w, const results *r, int64_t length)
                        (int)length);
 }
 
-/* ---- Short rows: several share a segment ------------------------------------------------------- */
+/* ---- Short rows: several share a segment ----------------------------------------------------- */
 
 /* sK is where the cells of one of them go. */
 static void store_short_cell(ar_writer *w, void *self, const ar_c_strip *strip)
@@ -177,7 +177,7 @@ static void close_short_rows(ar_writer *w, const results *r)
     ar_text_add(w->out, "}\n}\n");
 }
 
-/* ---- Loops ------------------------------------------------------------------------------------- */
+/* ---- Loops ----------------------------------------------------------------------------------- */
 
 /* Puts what depends on the indices of the loops so far only, where that is computed in any case.
  * Depth is limited by AR_MAX_DEPTH. */
@@ -264,13 +264,14 @@ static void print_one_cell(ar_writer *w, results *r)
     }
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------ */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 static void print_operand(ar_text *out, int operand, int rank)
 {
     ar_text_printf(out, "char *const d%d = a->data[%d];\n", operand, operand);
     for (int axis = 0; axis < rank; axis++)
-        ar_text_printf(out, "const int64_t s%d_%d = a->strides[%d][%d], n%d_%d = a->shapes[%d][%d];\n",
+        ar_text_printf(out,
+                       "const int64_t s%d_%d = a->strides[%d][%d], n%d_%d = a->shapes[%d][%d];\n",
                        operand, axis, operand, axis, operand, axis, operand, axis);
 }
 

@@ -79,7 +79,7 @@ static void print_bool_test(ar_writer *w, arras_expr e)
     ar_text_add(w->out, e->type.dtype == ARRAS_BOOL ? " != 0" : "");
 }
 
-/* ---- One cell --------------------------------------------------------------------------------- */
+/* ---- One cell -------------------------------------------------------------------------------- */
 
 static void put_flat_load(ar_writer *w, arras_expr e)
 {
@@ -121,7 +121,7 @@ void ar_c_put_load(ar_writer *w, arras_expr e)
     ar_text_add(w->out, ";\n}\n");
 }
 
-/* ---- Before a strip ---------------------------------------------------------------------------- */
+/* ---- Before a strip -------------------------------------------------------------------------- */
 
 static bool axis_has_cells(const ar_writer *w, arras_expr load, int axis)
 {
@@ -130,7 +130,8 @@ static bool axis_has_cells(const ar_writer *w, arras_expr load, int axis)
     return !ar_dim_symbolic(length) && length > 0;
 }
 
-/* Where a fill stands for the cell the cell is read all the same, and thrown away: it must exist. */
+/* Where a fill stands for the cell the cell is read all the same, and thrown away: it must exist.
+ */
 static void put_empty_guard(ar_writer *w, ar_c_strip *strip, arras_expr e)
 {
     for (int axis = 0; axis < e->rank; axis++) {
@@ -159,10 +160,9 @@ static void prepare_affine(ar_writer *w, ar_c_strip *strip, arras_expr e, int ax
     if (ar_c_is_inside(w, e, axis))
         return;
     strip->cut = true;
-    ar_text_printf(w->out,
-                   "keep_inside(&first%d, &last%d, %" PRId64 "ll, j%" PRId64 "_%d, n%d_%d);\n",
-                   strip->number, strip->number, form->along, e->id, axis, ar_c_operand(w, e),
-                   axis);
+    ar_text_printf(
+        w->out, "keep_inside(&first%d, &last%d, %" PRId64 "ll, j%" PRId64 "_%d, n%d_%d);\n",
+        strip->number, strip->number, form->along, e->id, axis, ar_c_operand(w, e), axis);
 }
 
 /* Its reads are checked one by one, but from an axis without cells nothing can be read. */
@@ -284,8 +284,7 @@ void ar_c_prepare_load(ar_writer *w, ar_c_strip *strip, arras_expr e)
 {
     ar_c_read *read = ar_arena_alloc(&w->arena, 1, sizeof *read);
 
-    if (!read ||
-        !ar_grow(&strip->reads, &strip->reads_room, strip->nreads, sizeof *strip->reads)) {
+    if (!read || !ar_grow(&strip->reads, &strip->reads_room, strip->nreads, sizeof *strip->reads)) {
         w->failed = true;
         return;
     }
@@ -309,7 +308,7 @@ void ar_c_prepare_load(ar_writer *w, ar_c_strip *strip, arras_expr e)
         print_step(w, strip, read);
 }
 
-/* ---- Along a strip ----------------------------------------------------------------------------- */
+/* ---- Along a strip --------------------------------------------------------------------------- */
 
 /* A row of a fill, one for the kernel: "zN_f32", N the fill's id. */
 static void put_fill_cells(ar_writer *w, arras_expr fill, arras_dtype dtype)
@@ -318,8 +317,8 @@ static void put_fill_cells(ar_writer *w, arras_expr fill, arras_dtype dtype)
     char        declaration[96];
     ar_text    *body = w->out;
 
-    snprintf(declaration, sizeof declaration, "%s z%" PRId64 "_%s[%d] ALIGNED;\n", type, fill->id, d,
-             AR_C_SEGMENT);
+    snprintf(declaration, sizeof declaration, "%s z%" PRId64 "_%s[%d] ALIGNED;\n", type, fill->id,
+             d, AR_C_SEGMENT);
     if (w->top.data && strstr(w->top.data, declaration))
         return;
     ar_text_add(&w->top, declaration);
@@ -380,7 +379,8 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
     if (read->rows) {
         ar_text_printf(w->out, "q%" PRId64 "[%s - at%d]", e->id, strip->name, strip->number);
     } else if (read->unit) {
-        ar_text_printf(w->out, "p%" PRId64 "[", read->neighbour ? read->neighbour->load->id : e->id);
+        ar_text_printf(w->out, "p%" PRId64 "[",
+                       read->neighbour ? read->neighbour->load->id : e->id);
         if (read->along != 1)
             ar_text_printf(w->out, "%" PRId64 "ll * ", read->along);
         ar_text_add(w->out, strip->name);

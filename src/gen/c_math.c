@@ -110,10 +110,10 @@ void ar_c_vector_math_print(ar_text *out, ar_op op, arras_dtype dtype, bool rows
     bool        two = ar_op_arity(op) == 2;
     int         lanes = dtype == ARRAS_F64 ? 4 : 8;
 
-    ar_text_printf(out, "%s %s(%s%s%s);\nstatic inline %s op_%s_%s(%s x%s%s%s) { return %s(", vector,
-                   function, vector, two ? ", " : "", two ? vector : "", type, ar_op_name(op),
-                   ar_dtype_name(dtype), type, two ? ", " : "", two ? type : "", two ? " y" : "",
-                   function);
+    ar_text_printf(out, "%s %s(%s%s%s);\nstatic inline %s op_%s_%s(%s x%s%s%s) { return %s(",
+                   vector, function, vector, two ? ", " : "", two ? vector : "", type,
+                   ar_op_name(op), ar_dtype_name(dtype), type, two ? ", " : "", two ? type : "",
+                   two ? " y" : "", function);
     print_broadcast(out, vector, lanes, "x");
     if (two) {
         ar_text_add(out, ", ");

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Types ---------------------------------------------------------------------------------- */
+/* ---- Types ----------------------------------------------------------------------------------- */
 
 /* The words that ops.def and scalar_kit.h use for a type; see ops.def. */
 typedef struct {
@@ -29,9 +29,11 @@ static const c_words words[ARRAS_DTYPE_END] = {
 
 const char *ar_c_type(arras_dtype dtype) { return words[ar_dtype_valid(dtype) ? dtype : 0].type; }
 
-/* Names that a kernel would get from headers.  Library functions need no declaration: the compiler
- * has their types built in. */
-static const char definitions[] = "typedef __INT8_TYPE__ int8_t;\n"
+/* Names that a kernel would get from headers.  Most library functions need no declaration: the
+ * compiler has their types built in.  A pragma, because Clang knows no such option: a call of
+ * memcpy for a kilobyte is slower than the loop that GCC would make it of. */
+static const char definitions[] = "#pragma GCC optimize \"no-tree-loop-distribute-patterns\"\n"
+                                  "typedef __INT8_TYPE__ int8_t;\n"
                                   "typedef __INT16_TYPE__ int16_t;\n"
                                   "typedef __INT32_TYPE__ int32_t;\n"
                                   "typedef __INT64_TYPE__ int64_t;\n"
@@ -42,6 +44,8 @@ static const char definitions[] = "typedef __INT8_TYPE__ int8_t;\n"
                                   "typedef __UINTPTR_TYPE__ uintptr_t;\n"
                                   "typedef float v8f32 __attribute__((vector_size(32)));\n"
                                   "typedef double v4f64 __attribute__((vector_size(32)));\n"
+                                  "double lgamma_r(double, int *);\n"
+                                  "float lgammaf_r(float, int *);\n"
                                   "#define complex _Complex\n"
                                   "#define NAN __builtin_nanf(\"\")\n"
                                   "#define isinf(x) __builtin_isinf(x)\n"
@@ -58,7 +62,7 @@ static const char fold_kit[] = {
     0
 };
 
-/* ---- Operations ----------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 static const char *const columns[][4] = {
 #define AR_OP(name, arity, rule, b, i, r, c, help) { #b, #i, #r, #c },
@@ -157,7 +161,7 @@ static void print_ops_of_type(ar_text *out, const ar_op_set *set, arras_dtype dt
     ar_text_add(out, "#undef T\n#undef U\n#undef FN\n#undef M\n#undef C\n");
 }
 
-/* ---- Casts ---------------------------------------------------------------------------------- */
+/* ---- Casts ----------------------------------------------------------------------------------- */
 
 /* Real to integer: towards 0, nan gives 0, too large gives the end of the range.  The powers of two
  * that bound it are exact in f32 and f64, the largest integers themselves may not be. */
@@ -216,7 +220,7 @@ static void print_cast(ar_text *out, arras_dtype from, arras_dtype to)
     ar_text_add(out, "; }\n");
 }
 
-/* ---- Reductions ----------------------------------------------------------------------------- */
+/* ---- Reductions ------------------------------------------------------------------------------ */
 
 /* Integers give the same bits in any order, and compilers know how to add them up. */
 static void print_fold(ar_text *out, ar_op op, arras_dtype dtype)
@@ -251,12 +255,27 @@ static void print_folds(ar_text *out, const ar_op_set *set)
         }
 }
 
-/* ---- All of it ------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+/* Casts between reals (or complex numbers) and signed integers. */
+static bool has_casts(const ar_op_set *set, bool to_integer)
+{
+    bool found = false;
+
+    for (int real = ARRAS_F32; real <= ARRAS_C128; real++)
+        for (int integer = ARRAS_I8; integer <= ARRAS_I64; integer++)
+            found = found || (to_integer ? set->casts[real][integer] : set->casts[integer][real]);
+    return found;
+}
 
 void ar_c_ops_print(ar_text *out, const ar_op_set *set)
 {
     bool with_kit = false;
 
+    /* Without trapping mathematics GCC 12 makes trunc(x) of a way to an integer and back, which is
+     * -0 for x = -0.5. */
+    if (has_casts(set, true) && has_casts(set, false))
+        ar_text_add(out, "#pragma GCC optimize (\"trapping-math\")\n");
     ar_text_add(out, definitions);
     for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
         with_kit = with_kit || needs_kit(set, (arras_dtype)d);

@@ -46,7 +46,7 @@ void ar_c_put_bounds(ar_writer *w, arras_expr e, int number)
     }
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------ */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const ar_c_fold *fold;
@@ -92,10 +92,11 @@ static void put_fold_call(ar_writer *w, const block *b, const char *cells)
         ar_text_printf(w->out, "blocks%d = carry_%s_%s(parts%d, blocks%d, (%s)[i]);\n", s, op,
                        f->dtype, s, s, cells);
     } else {
-        ar_text_printf(w->out,
-                       "blocks%d = carry_%s_%s(parts%d, blocks%d, few%d ? line_%s_%s(%s, count%d) : "
-                       "lanes_%s_%s(%s, count%d));\n",
-                       s, op, f->dtype, s, s, s, op, f->dtype, cells, s, op, f->dtype, cells, s);
+        ar_text_printf(
+            w->out,
+            "blocks%d = carry_%s_%s(parts%d, blocks%d, few%d ? line_%s_%s(%s, count%d) : "
+            "lanes_%s_%s(%s, count%d));\n",
+            s, op, f->dtype, s, s, s, op, f->dtype, cells, s, op, f->dtype, cells, s);
     }
 }
 
@@ -123,7 +124,7 @@ static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
     ar_text_add(w->out, "}\n");
 }
 
-/* ---- The reduction -------------------------------------------------------------------------------- */
+/* ---- The reduction --------------------------------------------------------------------------- */
 
 static void declare_state(ar_writer *w, const ar_c_fold *f, int s)
 {

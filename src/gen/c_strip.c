@@ -19,7 +19,7 @@ void ar_c_strip_variable(ar_c_strip *out, const ar_c_variable *variable)
     snprintf(out->name, sizeof out->name, "k%d", variable->number);
 }
 
-/* ---- Before ----------------------------------------------------------------------------------- */
+/* ---- Before ---------------------------------------------------------------------------------- */
 
 static bool is_vector_math(const ar_writer *w, arras_expr e)
 {
@@ -173,7 +173,7 @@ void ar_c_strip_close(ar_c_strip *strip)
     ar_free(strip->reads);
 }
 
-/* ---- Loops over the cells of a segment ---------------------------------------------------------- */
+/* ---- Loops over the cells of a segment ------------------------------------------------------- */
 
 static void open_loop(ar_writer *w, const ar_c_strip *strip, const char *before)
 {
@@ -200,7 +200,7 @@ static void put_all_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink
     ar_c_forget(w, mark);
 }
 
-/* ---- Stages --------------------------------------------------------------------------------------- */
+/* ---- Stages ---------------------------------------------------------------------------------- */
 
 static void declare_buffers(ar_writer *w, const ar_c_strip *strip)
 {
@@ -404,9 +404,8 @@ static void put_short_axis(ar_writer *w, const ar_c_strip *strip, const ar_c_sin
 {
     int s = strip->number;
 
-    ar_text_printf(w->out,
-                   "if (whole) {\nenum { n%d = %d };\nconst int64_t seg%d = 0, at%d = 0;\n", s,
-                   (int)strip->length, s, s);
+    ar_text_printf(w->out, "if (whole) {\nenum { n%d = %d };\nconst int64_t seg%d = 0, at%d = 0;\n",
+                   s, (int)strip->length, s, s);
     put_middle(w, strip, sink, vector_loop);
     ar_text_add(w->out, "} else\n");
 }

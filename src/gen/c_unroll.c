@@ -34,8 +34,7 @@ static arras_expr load_with(arras_expr e, const arras_expr *args)
 
 static arras_expr with_args(arras_expr e, const arras_expr *args)
 {
-    if (e->kind == AR_EXPR_LOAD &&
-        memcmp(args, e->args, (size_t)e->nargs * sizeof *args) != 0)
+    if (e->kind == AR_EXPR_LOAD && memcmp(args, e->args, (size_t)e->nargs * sizeof *args) != 0)
         return load_with(e, args);
     return ar_expr_with_args(e, args);
 }
@@ -72,8 +71,7 @@ static bool is_short(arras_expr e, int64_t *low, int64_t *high)
 
     return ar_c_integer(low, e->args[0]) && ar_c_integer(high, e->args[1]) && *low >= 0 &&
            *high > *low && *high - *low <= TURNS && !f.place && !e->type.weak &&
-           f.tree != AR_TREE_PARTIALS &&
-           (*high - *low) * size_of(e->args[2], GROWTH) <= GROWTH;
+           f.tree != AR_TREE_PARTIALS && (*high - *low) * size_of(e->args[2], GROWTH) <= GROWTH;
 }
 
 /* ((x0 op x1) op x2) op ...: the order of few cells.  NULL: it can't be. */

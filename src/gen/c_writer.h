@@ -14,7 +14,8 @@
  *     dK sK_A nK_A   data of operand K, its stride in bytes and its length along axis A
  *     iA kS     an index of the cell, the variable of a reduction
  *     segS lenS                start and length of a segment of a strip
- *     atS nS eS firstS lastS   the same of a piece of it, place in that; where all reads are inside */
+ *     atS nS eS                the same of a piece of it, and a place in that
+ *     firstS lastS             where all reads are inside */
 #ifndef AR_GEN_C_WRITER_H
 #define AR_GEN_C_WRITER_H
 
@@ -84,7 +85,7 @@ typedef struct {
     bool                  failed; /* no memory, or too long */
 } ar_writer;
 
-/* ---- Blocks, names, statements (c_expr.c) ------------------------------------------------------ */
+/* ---- Blocks, names, statements (c_expr.c) ---------------------------------------------------- */
 
 int  ar_c_number(ar_writer *w);
 void ar_c_set(ar_writer *w, arras_expr e, ar_c_state state);
@@ -107,7 +108,7 @@ void ar_c_op(ar_writer *w, ar_op op, arras_dtype dtype); /* op_add_f64 */
 void ar_c_start(ar_writer *w, arras_expr e);             /* const double v7 = */
 void ar_c_put(ar_writer *w, arras_expr e);               /* statements, so that e has a name */
 
-/* ---- Indices (c_index.c) ----------------------------------------------------------------------- */
+/* ---- Indices (c_index.c) --------------------------------------------------------------------- */
 
 /* along * (variable of a strip) + constant + sum of factor * of, as 64 bits that wrap. */
 typedef struct {
@@ -129,7 +130,7 @@ void ar_c_affine_print_rest(ar_writer *w, const ar_c_affine *affine);
 /* Whether an index stays within its axis, whatever the cell; false also where that is not known. */
 bool ar_c_is_inside(ar_writer *w, arras_expr load, int axis);
 
-/* ---- Reads (c_load.c) --------------------------------------------------------------------------- */
+/* ---- Reads (c_load.c) ------------------------------------------------------------------------ */
 
 typedef enum { AR_C_FIXED, AR_C_AFFINE, AR_C_ANY } ar_c_motion; /* of an index along a strip */
 
@@ -142,7 +143,7 @@ typedef struct ar_c_read {
     int64_t     along; /* of a unit read */
     ar_c_affine last;  /* its last index */
     ar_c_motion motion[ARRAS_MAX_RANK];
-    /* Another read of the same row, `shift` cells before: compilers see that they are neighbours. */
+    /* Another read of the same row, `shift` cells before: so compilers see they are near. */
     const struct ar_c_read *neighbour;
     int64_t                 shift;
 } ar_c_read;
@@ -157,7 +158,7 @@ void ar_c_put_fill_row(ar_writer *w, const ar_c_read *read, const struct ar_c_st
 void ar_c_put_read(ar_writer *w, const ar_c_read *read, const struct ar_c_strip *strip);
 void ar_c_put_edge_read(ar_writer *w, const ar_c_read *read);
 
-/* ---- Strips (c_strip.c) ------------------------------------------------------------------------- */
+/* ---- Strips (c_strip.c) ---------------------------------------------------------------------- */
 
 /* What is done with the cells; each may be NULL. */
 typedef struct {
@@ -200,7 +201,7 @@ void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const cha
                     const ar_c_sink *sink);
 void ar_c_strip_close(ar_c_strip *strip);
 
-/* ---- Reductions (c_reduce.c, c_across.c) -------------------------------------------------------- */
+/* ---- Reductions (c_reduce.c, c_across.c) ----------------------------------------------------- */
 
 typedef struct {
     ar_reduction reduction;
@@ -225,7 +226,7 @@ void ar_c_put_reduce(ar_writer *w, arras_expr reduce);
 bool ar_c_runs_across(ar_writer *w, const ar_c_strip *strip, arras_expr reduce);
 void ar_c_put_across(ar_writer *w, const ar_c_strip *strip, arras_expr reduce);
 
-/* ---- Other ---------------------------------------------------------------------------------------- */
+/* ---- Other ----------------------------------------------------------------------------------- */
 
 /* The expression with short reductions written out (c_unroll.c). */
 arras_expr ar_c_unroll(arras_expr e);

@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-/* ---- Operations as C (c_ops.c) -------------------------------------------------------------- */
+/* ---- Operations as C (c_ops.c) --------------------------------------------------------------- */
 
 /* Which operations a kernel uses, in which types it computes them, and which casts it makes. */
 typedef struct {
@@ -13,7 +13,8 @@ typedef struct {
     bool rows[AR_OP_END][ARRAS_DTYPE_END];        /* vector mathematics of whole buffers */
     bool folds[AR_OP_END][ARRAS_DTYPE_END];       /* reductions by an operation */
     bool places[AR_OP_END][ARRAS_DTYPE_END];      /* argmin and argmax */
-    bool scalar_math; /* set before kernels are printed: no vector mathematics, the evaluator's bits */
+    /* Set before kernels are printed: no vector mathematics, the evaluator's bits. */
+    bool scalar_math;
 } ar_op_set;
 
 /* The definitions a kernel begins with: types, and for what it uses the functions
@@ -44,24 +45,24 @@ typedef struct {
 
 /* What a kernel is called with.  Operand k < n is result k, operand n + k is input k. */
 typedef struct {
-    char *const          *data;    /* the cell at [0, 0, ...] of each operand, aligned to its type */
+    char *const          *data;    /* the cell at [0, 0, ...] of each operand, aligned */
     const int64_t *const *strides; /* of each operand, in bytes */
     const int64_t *const *shapes;
     const int64_t        *sizes;  /* values of the graph's sizes */
-    int64_t               stream; /* not 0: results will not be read soon, store around the caches */
+    int64_t               stream; /* not 0: results are not read soon, store around caches */
 } ar_kernel_args;
 
 /* Computes the cells lo[d] <= i_d < hi[d] of all results; of a flat kernel, the cells number
- * lo[0] <= i < hi[0] in C order.  A cell's bits do not depend on the box.  Not 0: a read was outside
- * an array, or a minimum over nothing; the reference evaluator says which. */
+ * lo[0] <= i < hi[0] in C order.  A cell's bits do not depend on the box.  Not 0: a read was
+ * outside an array, or a minimum over nothing; the reference evaluator says which. */
 typedef int ar_kernel(const ar_kernel_args *args, const int64_t *lo, const int64_t *hi);
 
 /* Every cell is computed from the same cell of dense inputs of the same shape, and from 0-d ones:
  * such a kernel is flat, one loop over all cells whatever the rank. */
 bool ar_kernel_is_flat(const ar_kernel_form *form);
 
-/* The function `name`.  Adds to `used` what it needs of ar_c_ops_print.  ELIMIT where a kernel would
- * be too long. */
+/* The function `name`.  Adds to `used` what it needs of ar_c_ops_print.  ELIMIT where a kernel
+ * would be too long. */
 arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
                                const char *name, arras_error *err);
 /* What stands before kernels: types and helpers that they use. */

@@ -24,7 +24,8 @@ static inline int64_t piece(int64_t at, int64_t to, int64_t first, int64_t last)
 }
 
 /* Shrinks first <= i < last to where 0 <= along * i + rest < n. */
-static inline void keep_inside(int64_t *first, int64_t *last, int64_t along, int64_t rest, int64_t n)
+static inline void keep_inside(int64_t *first, int64_t *last, int64_t along, int64_t rest,
+                               int64_t n)
 {
     int64_t low, high;
     if (rest < -(1ll << 62) || rest > 1ll << 62 || n > 1ll << 62 || along == LEAST) {

@@ -56,17 +56,30 @@ static void fill_array(arras_run *run, int number)
                         array->node->ints);
 }
 
+/* Kernels for arrays in C order count on its strides, also along axes of one cell. */
+static bool set_strides(ar_tensor *tensor, const int64_t *strides)
+{
+    ar_tensor as_given = *tensor;
+    int64_t   wanted[ARRAS_MAX_RANK];
+    size_t    bytes = (size_t)tensor->rank * sizeof *strides;
+
+    as_given.strides = strides;
+    if (ar_tensor_is_dense(&as_given))
+        ar_strides_make(wanted, tensor->dtype, tensor->rank, tensor->shape);
+    else
+        memcpy(wanted, strides, bytes);
+    if (bytes == 0 || memcmp(tensor->strides, wanted, bytes) == 0)
+        return false;
+    memcpy((int64_t *)(uintptr_t)tensor->strides, wanted, bytes);
+    return true;
+}
+
 bool ar_instance_set(arras_run *run, int array, char *data, const int64_t *strides)
 {
     ar_tensor *tensor = &run->arrays[array];
-    bool       changed = tensor->data != data;
+    bool       changed = strides && set_strides(tensor, strides);
 
-    if (strides && tensor->rank > 0 &&
-        memcmp(tensor->strides, strides, (size_t)tensor->rank * sizeof *strides) != 0) {
-        memcpy((int64_t *)(uintptr_t)tensor->strides, strides,
-               (size_t)tensor->rank * sizeof *strides);
-        changed = true;
-    }
+    changed = tensor->data != data || changed;
     tensor->data = data;
     for (int i = run->first_place[array]; changed && i < run->first_place[array + 1]; i++)
         run->operands[run->places[i]] = data;

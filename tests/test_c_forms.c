@@ -1,0 +1,202 @@
+/* test_c_forms.c -- kernels of several results: their cells share what they can, and each gives the
+ * bits of the reference evaluator. */
+#include "gen/gen.h"
+#include "normalised.h"
+#include "run/build.h"
+#include "run/reference.h"
+
+enum { MOST = 4 };
+
+typedef struct {
+    arras_array lambdas[MOST];
+    int         n;
+    bool        dense[MOST_INPUTS];
+} form;
+
+static arras_expr literal(int64_t value)
+{
+    return ar_expr_literal(g, ARRAS_I64, (ar_value){ .bits = { value, 0 } });
+}
+
+static arras_expr op2(ar_op op, arras_expr x, arras_expr y)
+{
+    return ar_expr_apply(op, 2, (arras_expr[]){ x, y });
+}
+
+/* Results of the same inputs, also where one does not read them all. */
+static void add_result(form *f, int rank, const arras_dim *shape, arras_expr cell, int n,
+                       const arras_array *inputs)
+{
+    char name[16];
+
+    f->lambdas[f->n] = ar_lambda_bound(g, rank, shape, cell, n, inputs);
+    snprintf(name, sizeof name, "r%d", f->n);
+    ar_graph_output_add(g, name, f->lambdas[f->n++]);
+}
+
+static ar_kernel *build(ar_module **module, const form *f, bool *flat)
+{
+    static ar_op_set used;
+    ar_kernel_form   kernel_form = { f->n, f->lambdas, f->dense };
+    ar_build_options options = { .libraries = ar_c_libraries(), .no_cache = true };
+    ar_text          kernel = { 0 }, source = { 0 };
+    arras_error      err = { ARRAS_OK, "" };
+    ar_kernel       *result = NULL;
+
+    memset(&used, 0, sizeof used);
+    used.scalar_math = true;
+    *flat = ar_kernel_is_flat(&kernel_form);
+    CHECK_EQ_INT(ar_c_kernel_print(&kernel, &used, &kernel_form, "kernel", &err), ARRAS_OK);
+    ar_c_ops_print(&source, &used);
+    ar_c_kernel_head_print(&source);
+    ar_text_put(&source, kernel.data, kernel.length);
+    if (CHECK_EQ_INT(ar_build_open(module, &options, source.data, source.length, &err), ARRAS_OK))
+        *(void **)&result = ar_module_symbol(*module, "kernel");
+    ar_text_free(&kernel);
+    ar_text_free(&source);
+    return result;
+}
+
+/* Calls the kernel in two halves, streamed or not. */
+static void run_form(ar_kernel *kernel, const form *f, bool flat, bool stream, char **data,
+                     const int64_t **strides, const int64_t **lengths)
+{
+    ar_kernel_args args = { data, strides, lengths, NULL, stream };
+    arras_array    first = f->lambdas[0];
+    int64_t        lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK], count = 1;
+
+    for (int axis = 0; axis < first->rank; axis++)
+        count *= hi[axis] = first->shape[axis];
+    if (flat)
+        hi[0] = count;
+    for (int half = 0; half < 2; half++) {
+        int64_t whole = flat ? count : first->shape[0];
+
+        lo[0] = half ? whole / 2 : 0;
+        hi[0] = half ? whole : whole / 2;
+        CHECK_EQ_INT(kernel(&args, lo, hi), 0);
+    }
+}
+
+static void check_results(ar_kernel *kernel, const form *f, bool flat, const arras_results *want)
+{
+    char          *data[MOST + MOST_INPUTS];
+    const int64_t *strides[MOST + MOST_INPUTS], *lengths[MOST + MOST_INPUTS];
+    int64_t        made[MOST + MOST_INPUTS][ARRAS_MAX_RANK];
+    int            operands = f->n + nbound;
+
+    for (int k = 0; k < operands; k++) {
+        const arras_buffer *b = k < f->n ? &want->items[k].buffer : &bound[k - f->n].buffer;
+
+        ar_strides_make(made[k], b->dtype, b->rank, b->shape);
+        strides[k] = made[k], lengths[k] = b->shape;
+        data[k] = k < f->n ? calloc(cell_count(b) + 1, ar_dtype_size(b->dtype)) : b->data;
+    }
+    for (int stream = 0; stream < 2; stream++) {
+        run_form(kernel, f, flat, stream, data, strides, lengths);
+        for (int k = 0; k < f->n; k++) {
+            const arras_buffer *b = &want->items[k].buffer;
+
+            CHECK(memcmp(data[k], b->data, cell_count(b) * ar_dtype_size(b->dtype)) == 0);
+        }
+    }
+    for (int k = 0; k < f->n; k++)
+        free(data[k]);
+}
+
+static void check_form(const form *f)
+{
+    ar_module     *module = NULL;
+    arras_results *want = NULL;
+    bool           flat;
+    ar_kernel     *kernel = build(&module, f, &flat);
+
+    if (CHECK(kernel != NULL) &&
+        CHECK_EQ_INT(ar_reference_run(&want, g, nbound, bound, NULL), ARRAS_OK))
+        check_results(kernel, f, flat, want);
+    ar_results_free(want);
+    ar_module_close(module);
+}
+
+static arras_expr cell_of(int binding, arras_dtype dtype, arras_expr i, arras_expr j)
+{
+    return ar_expr_load_bound(g, binding, dtype, 2, (arras_expr[]){ i, j }, NULL);
+}
+
+/* a + b and (a + b) * b, of two types: one loop over all cells */
+static void flat_results_share_their_cells(void)
+{
+    form        f = { .dense = { true, true } };
+    arras_dim   shape[] = { 7, 301 };
+    arras_array inputs[2];
+    arras_expr  a, b, sum;
+
+    begin();
+    inputs[0] = input_of("a", "f32[7, 301]", NULL);
+    inputs[1] = input_of("b", "f64[7, 301]", NULL);
+    a = cell_of(0, ARRAS_F32, ar_expr_index(g, 0), ar_expr_index(g, 1));
+    b = cell_of(1, ARRAS_F64, ar_expr_index(g, 0), ar_expr_index(g, 1));
+    sum = op2(AR_OP_add, a, b);
+    add_result(&f, 2, shape, sum, 2, inputs);
+    add_result(&f, 2, shape, ar_expr_cast(op2(AR_OP_multiply, sum, b), ARRAS_I16), 2, inputs);
+    add_result(&f, 2, shape, op2(AR_OP_less, a, literal(99)), 2, inputs);
+    check_form(&f);
+    end();
+}
+
+/* The sum and the spread of rows, and of columns */
+static void reductions_share_their_rows(void)
+{
+    for (int axis = 0; axis < 2; axis++) {
+        form        f = { .dense = { true } };
+        arras_dim   shape[] = { 90, 90 };
+        arras_array x;
+        arras_expr  i, k, n, cell, sum, off;
+
+        CASE("axis %d", axis);
+        begin();
+        x = input_of("x", "f64[90, 90]", NULL);
+        i = ar_expr_index(g, 0), k = ar_expr_var(g, "k"), n = literal(90);
+        cell = axis ? cell_of(0, ARRAS_F64, i, k) : cell_of(0, ARRAS_F64, k, i);
+        sum = ar_expr_reduce(AR_REDUCE_sum, "k", literal(0), n, cell);
+        off = op2(AR_OP_subtract, cell, op2(AR_OP_divide, sum, n));
+        add_result(&f, 1, shape, sum, 1, &x);
+        add_result(&f, 1, shape,
+                   ar_expr_reduce(AR_REDUCE_sum, "k", literal(0), n, op2(AR_OP_multiply, off, off)),
+                   1, &x);
+        add_result(&f, 1, shape, ar_expr_reduce(AR_REDUCE_argmax, "k", literal(0), n, cell), 1, &x);
+        check_form(&f);
+        end();
+    }
+}
+
+/* y[i, j, f] = sum[s: 3] x[i, j + s] * w[s, f]: rows of 5 cells */
+static void short_rows_share_segments(void)
+{
+    form        f = { .dense = { true, true } };
+    arras_dim   shape[] = { 6, 200, 5 };
+    arras_array inputs[2];
+    arras_expr  s, product;
+
+    begin();
+    inputs[0] = input_of("x", "f32[6, 202]", NULL);
+    inputs[1] = input_of("w", "f32[3, 5]", NULL);
+    s = ar_expr_var(g, "s");
+    product =
+        op2(AR_OP_multiply,
+            cell_of(0, ARRAS_F32, ar_expr_index(g, 0), op2(AR_OP_add, ar_expr_index(g, 1), s)),
+            cell_of(1, ARRAS_F32, s, ar_expr_index(g, 2)));
+    add_result(&f, 3, shape, ar_expr_reduce(AR_REDUCE_sum, "s", literal(0), literal(3), product), 2,
+               inputs);
+    add_result(&f, 3, shape, ar_expr_reduce(AR_REDUCE_max, "s", literal(0), literal(3), product), 2,
+               inputs);
+    check_form(&f);
+    end();
+}
+
+TEST_MAIN
+{
+    RUN(flat_results_share_their_cells);
+    RUN(reductions_share_their_rows);
+    RUN(short_rows_share_segments);
+}
