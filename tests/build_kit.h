@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- A private place ------------------------------------------------------------------------ */
+/* ---- A private place ------------------------------------------------------------------------- */
 
 static char root[256];   /* everything is below */
 static char copier[300]; /* a "compiler" that copies an object of answer() == 42 */
@@ -152,7 +152,7 @@ static const char *const simple = "int answer(void) { return 42; }\n";
 
 static inline ar_build_options quick(void) { return (ar_build_options){ .compiler = copier }; }
 
-/* ---- Cases ---------------------------------------------------------------------------------- */
+/* ---- Cases ----------------------------------------------------------------------------------- */
 
 static inline void set_up(void)
 {

@@ -24,7 +24,7 @@ enum { SLOWNESS = 1 };
 
 static const int threads_of[] = { 1, 2, 3, 7 };
 
-/* ---- A graph that computes numbers ---------------------------------------------------------- */
+/* ---- A graph that computes numbers ----------------------------------------------------------- */
 
 /* Part p of a task mixes a part of each predecessor with the seed of the run.  The numbers are in
  * plain memory: an order that is not kept gives a wrong one, and a report of ThreadSanitizer. */
@@ -162,7 +162,7 @@ static inline ar_pool *pool_of(int threads)
     return pool;
 }
 
-/* ---- Shapes --------------------------------------------------------------------------------- */
+/* ---- Shapes ---------------------------------------------------------------------------------- */
 
 static inline world *make_wide(int count, int64_t parts)
 {

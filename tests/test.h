@@ -49,7 +49,7 @@ static struct {
     }                                                                                              \
     static void test_cases(void)
 
-/* ---- What the macros call ------------------------------------------------------------------- */
+/* ---- What the macros call -------------------------------------------------------------------- */
 
 static inline bool test_check(bool holds, const char *file, int line, const char *text)
 {

@@ -27,7 +27,7 @@ static void accepted(const arras_taskgraph *graph)
     arras_exec_free(exec);
 }
 
-/* ---- Orders that are not safe --------------------------------------------------------------- */
+/* ---- Orders that are not safe ---------------------------------------------------------------- */
 
 static void circles(void)
 {
@@ -159,7 +159,7 @@ static void copies_that_touch_the_same(void)
     arras_block_free(block);
 }
 
-/* ---- Bad input ------------------------------------------------------------------------------ */
+/* ---- Bad input ------------------------------------------------------------------------------- */
 
 static void bad_nodes(void)
 {
@@ -364,7 +364,7 @@ static void null_everywhere(void)
     arras_device_close(NULL);
 }
 
-/* ---- Failures while it runs ----------------------------------------------------------------- */
+/* ---- Failures while it runs ------------------------------------------------------------------ */
 
 typedef struct {
     atomic_bool entered, go_on;
@@ -456,7 +456,7 @@ static void cancelled_launches(void)
     arras_exec_free(exec); /* without a wait */
 }
 
-/* ---- No memory ------------------------------------------------------------------------------ */
+/* ---- No memory ------------------------------------------------------------------------------- */
 
 /* Everything once, for nothing or up to the end. */
 static arras_status whole_life(int64_t *seen)

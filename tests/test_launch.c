@@ -1,5 +1,5 @@
-/* test_launch.c -- what a launch does: results that last, feedback of outputs into inputs, relaunches
- * that cost nothing, sizes that change, and mistakes that are said in one line. */
+/* test_launch.c -- what a launch does: results that last, feedback of outputs into inputs,
+ * relaunches that cost nothing, sizes that change, and mistakes that are said in one line. */
 #include "launch_kit.h"
 
 /* (x + 1) * 2 */
@@ -11,7 +11,7 @@ static arras_program *plus_one_times_two(arras_dim n)
     return compiled(NULL);
 }
 
-/* ---- Feedback --------------------------------------------------------------------------------- */
+/* ---- Feedback -------------------------------------------------------------------------------- */
 
 static const double ups[] = { 20, 42, 86, 174, 350 }, more[] = { 100, 202, 406, 814 };
 
@@ -99,7 +99,7 @@ static void feedback_through_two_programs(void)
     finish(p);
 }
 
-/* ---- Results ---------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 static void results_last(void)
 {
@@ -199,7 +199,7 @@ static void data_only(void)
     finish(p);
 }
 
-/* ---- Relaunches ------------------------------------------------------------------------------- */
+/* ---- Relaunches ------------------------------------------------------------------------------ */
 
 /* Two kernels that cannot be one, so that there is a temporary. */
 static arras_program *centred(arras_dim n)
@@ -319,13 +319,14 @@ static void axes_of_one_cell(void)
     for (int64_t stride = -3; stride <= 3; stride++) {
         double y = 0;
 
-        launched(NULL, p, BINDINGS(STRIDED("x", x + 1, 1, stride), STRIDED("y", &y, 1, 2 * stride)));
+        launched(NULL, p,
+                 BINDINGS(STRIDED("x", x + 1, 1, stride), STRIDED("y", &y, 1, 2 * stride)));
         CHECK_EQ_REAL(y, 8);
     }
     finish(p);
 }
 
-/* ---- Mistakes --------------------------------------------------------------------------------- */
+/* ---- Mistakes -------------------------------------------------------------------------------- */
 
 /* What is refused, and that it writes nothing: y stays as it was. */
 static void check_mistakes(const arras_options *options)
@@ -449,7 +450,7 @@ static void options_that_do_not_do(void)
     finish(NULL);
 }
 
-/* ---- What goes wrong in a kernel -------------------------------------------------------------- */
+/* ---- What goes wrong in a kernel ------------------------------------------------------------- */
 
 /* y = x[i], where i is bound when it is launched. */
 static arras_program *gather(const arras_options *options)

@@ -1,5 +1,5 @@
-/* test_launch_aliases.c -- outputs that share memory with inputs: whatever overlaps, the results are
- * those of inputs that nobody touches, and only cells of outputs change. */
+/* test_launch_aliases.c -- outputs that share memory with inputs: whatever overlaps, the results
+ * are those of inputs that nobody touches, and only cells of outputs change. */
 #include "launch_kit.h"
 
 enum { CELLS = 40, LENGTH = 9, LAUNCHES = 400 };
@@ -12,7 +12,7 @@ static int pick(int n)
     return (int)(state >> 33) % n;
 }
 
-/* ---- Programs: inputs x, y and outputs u, v --------------------------------------------------- */
+/* ---- Programs: inputs x, y and outputs u, v -------------------------------------------------- */
 
 static arras_array one(void) { return arras_int(g, 1); }
 
@@ -93,7 +93,7 @@ static const struct {
     { "no reads", no_reads },
 };
 
-/* ---- Views of one piece of memory ------------------------------------------------------------- */
+/* ---- Views of one piece of memory ------------------------------------------------------------ */
 
 /* LENGTH cells, from `start` on, `step` apart. */
 typedef struct {
@@ -129,7 +129,7 @@ static bool share_cells(const view *a, const view *b)
     return false;
 }
 
-/* ---- One launch ------------------------------------------------------------------------------- */
+/* ---- One launch ------------------------------------------------------------------------------ */
 
 static void write_result(double *memory, const view *v, const arras_results *r, const char *name)
 {
@@ -170,8 +170,8 @@ static void launch_once(arras_program *p)
     for (int i = 0; i < 4; i++) {
         arras_array out = i < 2 ? NULL : arras_output_array(g, i - 2);
 
-        bindings[i] = bind(&"x\0y\0u\0v"[2 * i], memory, &views[i],
-                           out ? arras_array_dtype(out) : ARRAS_F64);
+        bindings[i] =
+            bind(&"x\0y\0u\0v"[2 * i], memory, &views[i], out ? arras_array_dtype(out) : ARRAS_F64);
     }
     arras_evaluate(&r, g, 2, bindings, NULL);
     status = arras_launch(NULL, p, 4, bindings, &err);
@@ -217,7 +217,7 @@ static void any_overlap_in_the_reference(void)
     check_programs(&(arras_options){ .reference = true });
 }
 
-/* ---- Large arrays, of which tiles run at once ------------------------------------------------- */
+/* ---- Large arrays, of which tiles run at once ------------------------------------------------ */
 
 enum { LARGE = 400 * 1000 };
 
@@ -257,7 +257,7 @@ static void shifted_windows(void)
     }
 }
 
-/* ---- Outputs that lie between each other ------------------------------------------------------ */
+/* ---- Outputs that lie between each other ----------------------------------------------------- */
 
 /* The columns of one matrix as two outputs: their bytes interleave, their cells do not meet. */
 static void columns_of_a_matrix(void)
@@ -271,7 +271,8 @@ static void columns_of_a_matrix(void)
     arras_output(g, "u", arras_add(a, arras_int(g, 10)));
     arras_output(g, "v", arras_add(a, arras_int(g, 20)));
     p = compiled(NULL);
-    launched(NULL, p, BINDINGS(VEC("x", x, 4), STRIDED("u", m[0], 4, 2), STRIDED("v", &m[0][1], 4, 2)));
+    launched(NULL, p,
+             BINDINGS(VEC("x", x, 4), STRIDED("u", m[0], 4, 2), STRIDED("v", &m[0][1], 4, 2)));
     CHECK(same_cells(m[0], (double[]){ 11, 21, 12, 22, 13, 23, 14, 24 }, 8));
     finish(p);
 }

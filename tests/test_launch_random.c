@@ -1,11 +1,11 @@
-/* test_launch_random.c -- compiled random programs give the bits of the reference evaluator: for any
- * number of threads, any tiles, fused or not, and wherever their arrays lie in memory. */
+/* test_launch_random.c -- compiled random programs give the bits of the reference evaluator: for
+ * any number of threads, any tiles, fused or not, and wherever their arrays lie in memory. */
 #include "api/core_cache.h"
 #include "random_programs.h"
 
 enum { PROGRAMS = 150, MOST_OUTPUTS = 8 };
 
-/* ---- Comparing -------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 /* The sign and the payload of a nan are nobody's business. */
 static bool same_value(arras_dtype dtype, const char *got, const char *want)
@@ -64,7 +64,7 @@ static void compare_all(const arras_results *got, const arras_results *want)
     }
 }
 
-/* ---- Launching -------------------------------------------------------------------------------- */
+/* ---- Launching ------------------------------------------------------------------------------- */
 
 static arras_program *compile(const arras_options *options, arras_status wanted)
 {
@@ -165,14 +165,15 @@ static void threads_and_tiles(void)
     }
 }
 
-/* ---- Anywhere in memory ----------------------------------------------------------------------- */
+/* ---- Anywhere in memory ---------------------------------------------------------------------- */
 
 typedef struct {
     char   *block;
     int64_t strides[ARRAS_MAX_RANK];
 } layout;
 
-/* Axes in any order, either way, with gaps, or over and over the same cells; perhaps not aligned. */
+/* Axes in any order, either way, with gaps, or over and over the same cells; perhaps not aligned.
+ */
 static void *lay_out(layout *l, arras_dtype dtype, int rank, const int64_t *shape, bool repeats)
 {
     int64_t size = (int64_t)ar_dtype_size(dtype), span = size, start = 0;
@@ -237,7 +238,8 @@ static void launch_into(arras_program *p, const arras_results *want)
         arras_binding *b = &bindings[n++];
 
         *b = want->items[i];
-        b->buffer.data = lay_out(&layouts[i], b->buffer.dtype, b->buffer.rank, b->buffer.shape, false);
+        b->buffer.data =
+            lay_out(&layouts[i], b->buffer.dtype, b->buffer.rank, b->buffer.shape, false);
         b->buffer.strides = layouts[i].strides;
     }
     if (!CHECK_EQ_INT(arras_launch(NULL, p, n, bindings, &err), ARRAS_OK))

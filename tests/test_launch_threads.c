@@ -1,5 +1,5 @@
-/* test_launch_threads.c -- launches at the same time, from several threads and in two steps.  Also run
- * under ThreadSanitizer, which sees all but the kernels. */
+/* test_launch_threads.c -- launches at the same time, from several threads and in two steps.  Also
+ * run under ThreadSanitizer, which sees all but the kernels. */
 #include "launch_kit.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static bool is_centred(const double *y, const double *x, int64_t step, int64_t n
     return true;
 }
 
-/* ---- Many threads ----------------------------------------------------------------------------- */
+/* ---- Many threads ---------------------------------------------------------------------------- */
 
 typedef struct {
     arras_program *p;
@@ -129,7 +129,8 @@ static void *compile_and_launch(void *context)
         arras_output(graph, "y", arras_add(a, arras_int(graph, round % 2)));
         j->wrong += arras_compile(&p, graph, NULL, NULL) != ARRAS_OK;
         arras_graph_free(graph);
-        j->wrong += arras_launch(NULL, p, BINDINGS(VEC("x", x, 3), VEC("y", y, 3)), NULL) != ARRAS_OK;
+        j->wrong +=
+            arras_launch(NULL, p, BINDINGS(VEC("x", x, 3), VEC("y", y, 3)), NULL) != ARRAS_OK;
         j->wrong += y[2] != j->number + round % 2;
         arras_program_free(p);
     }
@@ -177,7 +178,7 @@ static void looking_meanwhile(void)
     finish(programs[0]);
 }
 
-/* ---- In two steps ----------------------------------------------------------------------------- */
+/* ---- In two steps ---------------------------------------------------------------------------- */
 
 static void started_and_waited_for(const arras_options *options)
 {
@@ -193,10 +194,10 @@ static void started_and_waited_for(const arras_options *options)
         for (int k = 0; k < 4; k++) {
             count_up(x[k], LENGTH, k + round);
             runs[k] = NULL;
-            CHECK_EQ_INT(arras_launch_start(&runs[k], p,
-                                            BINDINGS(VEC("x", x[k], LENGTH), VEC("y", y[k], LENGTH)),
-                                            &err),
-                         ARRAS_OK);
+            CHECK_EQ_INT(
+                arras_launch_start(&runs[k], p,
+                                   BINDINGS(VEC("x", x[k], LENGTH), VEC("y", y[k], LENGTH)), &err),
+                ARRAS_OK);
         }
         for (int k = 3; k >= 0; k--) {
             CHECK_EQ_INT(arras_launch_wait(&r, runs[k], &err), ARRAS_OK);
@@ -239,7 +240,8 @@ static void cancelled(void)
         arras_run   *run = NULL;
         arras_status status;
 
-        arras_launch_start(&run, p, BINDINGS(VEC("x", x, 200 * LENGTH), VEC("y", y, 200 * LENGTH)), &err);
+        arras_launch_start(&run, p, BINDINGS(VEC("x", x, 200 * LENGTH), VEC("y", y, 200 * LENGTH)),
+                           &err);
         for (volatile int i = 0; i < round * 10000; i++)
             ;
         arras_launch_cancel(run);
@@ -264,9 +266,8 @@ static void freed_while_running(void)
     start();
     arras_output(g, "y", arras_exp(input("x", 100 * LENGTH)));
     p = compiled(&(arras_options){ .threads = 2, .tile_bytes = 8192 });
-    CHECK_EQ_INT(arras_launch_start(&run, p,
-                                    BINDINGS(VEC("x", x, 100 * LENGTH), VEC("y", y, 100 * LENGTH)),
-                                    &err),
+    CHECK_EQ_INT(arras_launch_start(
+                     &run, p, BINDINGS(VEC("x", x, 100 * LENGTH), VEC("y", y, 100 * LENGTH)), &err),
                  ARRAS_OK);
     finish(p);
 }

@@ -1,10 +1,11 @@
-/* test_launch_trouble.c -- compiling and launching when there is no memory, no compiler, no cache. */
+/* test_launch_trouble.c -- compiling and launching when there is no memory, no compiler, no cache.
+ */
 #include "launch_kit.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- A program that uses all there is --------------------------------------------------------- */
+/* ---- A program that uses all there is -------------------------------------------------------- */
 
 static const int64_t three[] = { 3 }, two[] = { 2 }, every_other[] = { 2 * sizeof(double) };
 static double        x[6], y[6];
@@ -74,7 +75,7 @@ static arras_status compile_and_launch(void)
     return status;
 }
 
-/* ---- No memory -------------------------------------------------------------------------------- */
+/* ---- No memory ------------------------------------------------------------------------------- */
 
 static int64_t allocations_of(arras_status (*function)(void))
 {
@@ -143,7 +144,7 @@ static void no_memory_for_a_launch(void)
     finish(NULL);
 }
 
-/* ---- No compiler ------------------------------------------------------------------------------ */
+/* ---- No compiler ----------------------------------------------------------------------------- */
 
 static void no_compiler(void)
 {
@@ -177,7 +178,7 @@ static void compiler_that_fails(void)
     finish(p);
 }
 
-/* ---- Caches ----------------------------------------------------------------------------------- */
+/* ---- Caches ---------------------------------------------------------------------------------- */
 
 static void from_memory_and_from_disk(void)
 {
@@ -270,8 +271,9 @@ static void many_layouts(void)
         for (int i = 0; i < INPUTS; i++) {
             bool strided = layouts >> i & 1;
 
-            in[i] = (arras_binding){ names[i],
-                                     { cells[i], ARRAS_F64, 1, two, strided ? every_other : NULL } };
+            in[i] =
+                (arras_binding){ names[i],
+                                 { cells[i], ARRAS_F64, 1, two, strided ? every_other : NULL } };
             want = want * 10 + cells[i][strided ? 2 : 1];
         }
         launched(NULL, p, INPUTS + 1, in);
@@ -356,8 +358,9 @@ static void many_programs(void)
 
         arras_graph_free(g);
         arras_graph_new(&g, NULL);
-        arras_output(g, "y", arras_add(input("x", 1), arras_copy(g, ARRAS_F64, 0, NULL, NULL,
-                                                                 (double[]){ i % 100 })));
+        arras_output(g, "y",
+                     arras_add(input("x", 1),
+                               arras_copy(g, ARRAS_F64, 0, NULL, NULL, (double[]){ i % 100 })));
         for (int k = 0; k < i % 75; k++)
             input((char[]){ 'a', (char)('a' + k / 25), (char)('a' + k % 25), 0 }, 1);
         p = compiled(NULL);

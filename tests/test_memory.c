@@ -11,7 +11,7 @@
 
 enum { N = 6, M = 4 };
 
-/* ---- Programs that use every kind of node --------------------------------------------------- */
+/* ---- Programs that use every kind of node ---------------------------------------------------- */
 
 static void record_elementwise(arras_graph *g)
 {
@@ -98,7 +98,7 @@ static const struct {
     { "mistake", record_mistake, ARRAS_ESHAPE },
 };
 
-/* ---- All that can be done with a program ---------------------------------------------------- */
+/* ---- All that can be done with a program ----------------------------------------------------- */
 
 static arras_status evaluate(const arras_graph *g, double *sum)
 {

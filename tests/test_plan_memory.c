@@ -15,7 +15,7 @@ static int pick(int n)
     return (int)(state >> 33) % n;
 }
 
-/* ---- Random programs: every operation is a step of its own ------------------------------------ */
+/* ---- Random programs: every operation is a step of its own ----------------------------------- */
 
 static const int64_t lengths[LENGTHS] = { 16, 100, 1000, 4000, 4001 };
 static arras_array   nodes[NODES];
@@ -96,7 +96,7 @@ static void record(uint64_t seed)
     }
 }
 
-/* ---- Who comes before whom -------------------------------------------------------------------- */
+/* ---- Who comes before whom ------------------------------------------------------------------- */
 
 static bool before[MOST_TASKS][MOST_TASKS];
 
@@ -156,7 +156,7 @@ static bool is_over(const arras_run *run, int first, int second)
     return true;
 }
 
-/* ---- The proof -------------------------------------------------------------------------------- */
+/* ---- The proof ------------------------------------------------------------------------------- */
 
 /* Computed in scratch memory of a tile, not in that of temporaries. */
 static bool is_placed(const arras_run *run, int a)
@@ -217,13 +217,14 @@ static int check_run(const arras_run *run)
     return check_sharing(run);
 }
 
-/* ---- All of it -------------------------------------------------------------------------------- */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static bool same_results(const arras_results *a, const arras_results *b)
 {
     for (int i = 0; i < arras_results_count(a); i++) {
-        const arras_buffer *x = &arras_results_at(a, i)->buffer, *y = &arras_results_at(b, i)->buffer;
-        size_t              bytes = sizeof(double) * (size_t)x->shape[0];
+        const arras_buffer *x = &arras_results_at(a, i)->buffer,
+                           *y = &arras_results_at(b, i)->buffer;
+        size_t bytes = sizeof(double) * (size_t)x->shape[0];
 
         if (memcmp(x->data, y->data, bytes) != 0)
             return false;
@@ -276,7 +277,7 @@ static void check_programs(const arras_options *options)
     CHECK(shared > 0 || live == 0);
 }
 
-/* ---- Blocks alone ----------------------------------------------------------------------------- */
+/* ---- Blocks alone ---------------------------------------------------------------------------- */
 
 enum { SETS = 400, MOST_BLOCKS = 120 };
 
@@ -338,10 +339,7 @@ static void blocks_alone(void)
     CHECK_EQ_INT(plan.bytes, 0);
 }
 
-static void not_fused(void)
-{
-    check_programs(&(arras_options){ .threads = 3, .no_fusion = true });
-}
+static void not_fused(void) { check_programs(&(arras_options){ .threads = 3, .no_fusion = true }); }
 static void fused(void) { check_programs(&(arras_options){ .threads = 3 }); }
 static void small_tiles(void)
 {

@@ -2,7 +2,7 @@
  * memory ends; and what they tell about themselves. */
 #include "pool_world.h"
 
-/* ---- Failure and cancellation --------------------------------------------------------------- */
+/* ---- Failure and cancellation ---------------------------------------------------------------- */
 
 /* Counts its calls; does something unusual at one part. */
 typedef struct {
@@ -183,7 +183,7 @@ static void late_cancellation_is_none(void)
     ar_pool_free(pool);
 }
 
-/* ---- Mistakes ------------------------------------------------------------------------------- */
+/* ---- Mistakes -------------------------------------------------------------------------------- */
 
 static void circles_are_refused(void)
 {
@@ -277,7 +277,7 @@ static void any_allocation_may_fail(void)
     CHECK(built && n > 10);
 }
 
-/* ---- Traces, levels ------------------------------------------------------------------------- */
+/* ---- Traces, levels -------------------------------------------------------------------------- */
 
 static void traces_tell_all(void)
 {

@@ -21,7 +21,7 @@ static const char *name_of(const char *stem, int i)
     return name;
 }
 
-/* ---- Many inputs and outputs ------------------------------------------------------------------ */
+/* ---- Many inputs and outputs ----------------------------------------------------------------- */
 
 enum { MANY = 500, LENGTH = 50 };
 
@@ -97,7 +97,7 @@ static void many_doubled_arrays(void)
     finish(p);
 }
 
-/* ---- Long programs ---------------------------------------------------------------------------- */
+/* ---- Long programs --------------------------------------------------------------------------- */
 
 /* x + x * 1 + x * 2 + ...: every term is another. */
 static void thousand_terms(void)
@@ -199,7 +199,7 @@ static void doubled_again_and_again(void)
     finish(p);
 }
 
-/* ---- What is printed -------------------------------------------------------------------------- */
+/* ---- What is printed ------------------------------------------------------------------------- */
 
 static arras_program *centred(void)
 {

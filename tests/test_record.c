@@ -40,7 +40,7 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- Shapes and types ----------------------------------------------------------------------- */
+/* ---- Shapes and types ------------------------------------------------------------------------ */
 
 static void shapes_are_inferred(void)
 {
@@ -101,7 +101,7 @@ static void ranks_go_up_to_32(void)
     CHECK_HAS(typed(arras_outer(x, x)), "f64[2, 2]");
 }
 
-/* ---- Sharing -------------------------------------------------------------------------------- */
+/* ---- Sharing --------------------------------------------------------------------------------- */
 
 static void equal_structures_are_one_node(void)
 {
@@ -268,7 +268,7 @@ static void ten_thousand_nodes_record_quickly(void)
     CHECK(time_to_record(record_stencils) < 1);
 }
 
-/* ---- Poison --------------------------------------------------------------------------------- */
+/* ---- Poison ---------------------------------------------------------------------------------- */
 
 static arras_array a, b, c, whole, mask, sym;
 

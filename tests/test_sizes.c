@@ -54,7 +54,7 @@ static void wrong_sizes_are_poison(void)
     CHECK_HAS(ar_dim_error(g, INT64_MIN + 100000), "another graph");
 }
 
-/* ---- Solving -------------------------------------------------------------------------------- */
+/* ---- Solving --------------------------------------------------------------------------------- */
 
 typedef struct {
     int64_t n, m, k, value; /* n*N + m*M + k is value */

@@ -49,7 +49,7 @@ static bool is_json(const ar_text *text)
     return accepts("python3 -m json.tool >/dev/null", text);
 }
 
-/* ---- Quotes --------------------------------------------------------------------------------- */
+/* ---- Quotes ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *string, *quoted;
@@ -79,7 +79,7 @@ static void quotes_are_safe(void)
     }
 }
 
-/* ---- Traces --------------------------------------------------------------------------------- */
+/* ---- Traces ---------------------------------------------------------------------------------- */
 
 static ar_trace *traced(ar_taskgraph *graph, int threads, int64_t capacity)
 {
@@ -135,7 +135,7 @@ static void full_and_empty_traces(void)
     ar_taskgraph_free(graph);
 }
 
-/* ---- Pictures ------------------------------------------------------------------------------- */
+/* ---- Pictures -------------------------------------------------------------------------------- */
 
 static bool is_dot(const ar_text *text)
 {

@@ -72,7 +72,7 @@ static arras_expr whole_number(int64_t value)
     return ar_expr_literal(g, ARRAS_I64, (ar_value){ .bits = { value, 0 } });
 }
 
-/* ---- Programs of every kind ----------------------------------------------------------------- */
+/* ---- Programs of every kind ------------------------------------------------------------------ */
 
 static void programs_are_printed_as_they_were_read(void)
 {
@@ -201,7 +201,7 @@ static void every_reduction(void)
     }
 }
 
-/* ---- What is printed, and in which order ---------------------------------------------------- */
+/* ---- What is printed, and in which order ----------------------------------------------------- */
 
 static void record_example(arras_dim n)
 {
@@ -326,7 +326,7 @@ static void loose_texts_are_read(void)
     end();
 }
 
-/* ---- Data ----------------------------------------------------------------------------------- */
+/* ---- Data ------------------------------------------------------------------------------------ */
 
 /* Columns of a matrix, last first: read back as cells of their own. */
 static void strided_data_is_printed_in_c_order(void)
@@ -395,7 +395,7 @@ static void every_type_keeps_its_bits(void)
     }
 }
 
-/* ---- Numbers -------------------------------------------------------------------------------- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 static void check_number(arras_dtype dtype, const void *cell, const char *want)
 {
@@ -487,7 +487,7 @@ static void locales_have_no_say(void)
     check_random_constants(ARRAS_F64, 100);
 }
 
-/* ---- Large and deep ------------------------------------------------------------------------- */
+/* ---- Large and deep -------------------------------------------------------------------------- */
 
 static void deep_programs_need_no_stack(void)
 {
@@ -539,7 +539,7 @@ static void expressions_may_be_as_deep_as_they_can(void)
     end();
 }
 
-/* ---- Out of memory -------------------------------------------------------------------------- */
+/* ---- Out of memory --------------------------------------------------------------------------- */
 
 typedef arras_status writer(ar_text *out, const arras_graph *of, arras_error *err);
 

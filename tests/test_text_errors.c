@@ -274,7 +274,7 @@ static void texts_need_no_nul(void)
     }
 }
 
-/* ---- Damage --------------------------------------------------------------------------------- */
+/* ---- Damage ---------------------------------------------------------------------------------- */
 
 /* A text cut anywhere is an error, unless it is cut between outputs or behind the last. */
 static void cut_texts_do_no_harm(void)
@@ -344,7 +344,7 @@ static void wrong_bytes_do_no_harm(void)
     }
 }
 
-/* ---- Limits --------------------------------------------------------------------------------- */
+/* ---- Limits ---------------------------------------------------------------------------------- */
 
 static arras_status read_pieces(const char *head, const char *piece, int times, const char *tail,
                                 arras_error *err)

@@ -27,7 +27,7 @@ extern "C" {
 
 #define ARRAS_MAX_RANK 32
 
-/* ---- Errors --------------------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 /* One list makes the enum, the names and the texts.  X(code, what it means) */
 #define ARRAS_STATUS_LIST(X)                                                                       \
@@ -61,7 +61,7 @@ ARRAS_API const char *arras_status_name(arras_status status);
 ARRAS_API const char *arras_status_text(arras_status status);
 ARRAS_API const char *arras_version(void);
 
-/* ---- Element types -------------------------------------------------------------------------- */
+/* ---- Element types --------------------------------------------------------------------------- */
 
 /* X(CONSTANT, name, C type of an element) */
 #define ARRAS_DTYPE_LIST(X)                                                                        \
@@ -92,7 +92,7 @@ ARRAS_API size_t      arras_dtype_size(arras_dtype dtype); /* bytes an element; 
 ARRAS_API arras_dtype arras_dtype_find(const char *name);  /* ARRAS_NO_DTYPE when unknown */
 ARRAS_API arras_dtype arras_dtype_promote(arras_dtype a, arras_dtype b);
 
-/* ---- Graphs, arrays, sizes ------------------------------------------------------------------ */
+/* ---- Graphs, arrays, sizes ------------------------------------------------------------------- */
 
 typedef struct arras_graph            arras_graph;
 typedef const struct arras_node      *arras_array;    /* an array of a graph */
@@ -130,7 +130,7 @@ ARRAS_API arras_dim arras_dim_sub(arras_graph *g, arras_dim a, arras_dim b);
 ARRAS_API arras_dim arras_dim_mul(arras_graph *g, arras_dim a, arras_dim b);
 ARRAS_API bool      arras_dim_is_symbolic(arras_dim d);
 
-/* ---- Leaves --------------------------------------------------------------------------------- */
+/* ---- Leaves ---------------------------------------------------------------------------------- */
 
 /* A named input, bound to memory when the program is run.  A name is used once. */
 ARRAS_API arras_array arras_placeholder(arras_graph *g, const char *name, arras_dtype dtype,
@@ -166,7 +166,7 @@ ARRAS_API arras_array arras_linspace(arras_graph *g, double start, double stop, 
 /* The i64 array of this shape whose cells hold their own index along `axis`. */
 ARRAS_API arras_array arras_index_array(arras_graph *g, int rank, const arras_dim *shape, int axis);
 
-/* ---- Elementwise ---------------------------------------------------------------------------- */
+/* ---- Elementwise ----------------------------------------------------------------------------- */
 
 /* arras_add(x, y), arras_sin(x), arras_where(c, x, y), ...: a function, and a number ARRAS_OP_add,
  * for each row of the operation table, in ops.h at the end of this header.  Operands are broadcast
@@ -186,7 +186,7 @@ ARRAS_API arras_array arras_cast(arras_array x, arras_dtype dtype);
 /* Not below lo, not above hi; either may be NULL for no bound. */
 ARRAS_API arras_array arras_clip(arras_array x, arras_array lo, arras_array hi);
 
-/* ---- Reductions ----------------------------------------------------------------------------- */
+/* ---- Reductions ------------------------------------------------------------------------------ */
 
 /* arras_sum(x, n, axes, keepdims), ...: a function, and a number ARRAS_REDUCE_sum, for each row of
  * the reduction table, in ops.h.  axes NULL: all axes.  arras_reduce takes an initial value too
@@ -200,7 +200,7 @@ ARRAS_API arras_array arras_mean(arras_array x, int n, const int *axes, bool kee
 ARRAS_API arras_array arras_var(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims);
 ARRAS_API arras_array arras_std(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims);
 
-/* ---- Products ------------------------------------------------------------------------------- */
+/* ---- Products -------------------------------------------------------------------------------- */
 
 ARRAS_API arras_array arras_einsum(const char *spec, int n, const arras_array *operands);
 ARRAS_API arras_array arras_matmul(arras_array x, arras_array y);
@@ -212,7 +212,7 @@ ARRAS_API arras_array arras_outer(arras_array x, arras_array y);
 ARRAS_API arras_array arras_csr_matmul(arras_array values, arras_array columns,
                                        arras_array row_starts, arras_array dense);
 
-/* ---- Movement ------------------------------------------------------------------------------- */
+/* ---- Movement -------------------------------------------------------------------------------- */
 
 ARRAS_API arras_array arras_stack(int n, const arras_array *xs, int axis);
 ARRAS_API arras_array arras_concatenate(int n, const arras_array *xs, int axis);
@@ -284,7 +284,7 @@ static inline arras_item arras_gather(arras_array index)
 
 ARRAS_API arras_array arras_index(arras_array x, int n, const arras_item *items);
 
-/* ---- Index lambdas: the value of one cell as an expression ---------------------------------- */
+/* ---- Index lambdas: the value of one cell as an expression ----------------------------------- */
 
 /* What a read outside an array means; the names and meanings of scipy.ndimage. */
 typedef enum {
@@ -333,7 +333,7 @@ ARRAS_API void arras_neighbours(arras_array *out, arras_array x, int n, const in
 ARRAS_API arras_array arras_stencil(arras_array x, int n, const int64_t *offsets,
                                     const double *weights, const arras_edge *edges);
 
-/* ---- Functions: traced once, called often --------------------------------------------------- */
+/* ---- Functions: traced once, called often ---------------------------------------------------- */
 
 /* A formal parameter: used only in the body of the one function it is given to. */
 ARRAS_API arras_array arras_param(arras_graph *g, const char *name, arras_dtype dtype, int rank,
@@ -346,7 +346,7 @@ ARRAS_API arras_function arras_function_new(arras_graph *g, const char *name, in
 ARRAS_API arras_array arras_call(arras_function f, const char *result, int n,
                                  const arras_array *args);
 
-/* ---- Programs: named outputs, text, pictures, values ---------------------------------------- */
+/* ---- Programs: named outputs, text, pictures, values ----------------------------------------- */
 
 /* Names an output; returns x, or poison when the name does not do. */
 ARRAS_API arras_array arras_output(arras_graph *g, const char *name, arras_array x);
@@ -409,9 +409,9 @@ ARRAS_API void                 arras_results_free(arras_results *r);
 /* ---- Compile once, launch often -------------------------------------------------------------- */
 
 /* Compiling optimises a program, plans its memory and its tasks and builds its kernels; what was
- * built before is found in memory or on disk.  Launching binds arrays and runs the tasks on all CPUs.
- * Where there is no C compiler, or a program is beyond what kernels can do, the reference evaluator
- * runs instead: slower, with the same results. */
+ * built before is found in memory or on disk.  Launching binds arrays and runs the tasks on all
+ * CPUs. Where there is no C compiler, or a program is beyond what kernels can do, the reference
+ * evaluator runs instead: slower, with the same results. */
 typedef struct arras_program arras_program;
 
 typedef struct arras_options {
@@ -441,8 +441,8 @@ ARRAS_API const char  *arras_program_warning(const arras_program *p);
 ARRAS_API arras_status arras_launch(arras_results **out, arras_program *p, int n,
                                     const arras_binding *bindings, arras_error *err);
 
-/* The same in two steps.  Arrays that are bound must stay until the wait is over; every run that was
- * started is waited for once, which also releases it. */
+/* The same in two steps.  Arrays that are bound must stay until the wait is over; every run that
+ * was started is waited for once, which also releases it. */
 typedef struct arras_run arras_run;
 ARRAS_API arras_status arras_launch_start(arras_run **out, arras_program *p, int n,
                                           const arras_binding *bindings, arras_error *err);

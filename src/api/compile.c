@@ -15,7 +15,7 @@ static int64_t now_ns(void)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* ---- Recipes ---------------------------------------------------------------------------------- */
+/* ---- Recipes --------------------------------------------------------------------------------- */
 
 static char *copy_string(const char *string)
 {
@@ -32,7 +32,8 @@ static bool copy_options(ar_recipe *r, const arras_options *options)
     r->options = *options;
     if (options->cache && !(r->options.cache = r->cache = copy_string(options->cache)))
         return false;
-    return !options->compiler || (r->options.compiler = r->compiler = copy_string(options->compiler));
+    return !options->compiler ||
+           (r->options.compiler = r->compiler = copy_string(options->compiler));
 }
 
 static bool make_key(ar_recipe *r)
@@ -70,7 +71,7 @@ void ar_recipe_free(void *recipe)
     ar_free(r);
 }
 
-/* ---- Generate --------------------------------------------------------------------------------- */
+/* ---- Generate -------------------------------------------------------------------------------- */
 
 /* Sources longer than this are cut, so that compilers can run at the same time. */
 enum { UNIT_LENGTH = 32 * 1024, MOST_UNITS = 16 };
@@ -131,7 +132,7 @@ static arras_status generate_all(ar_core_parts *parts, arras_error *err)
     return status;
 }
 
-/* ---- Data: whose cells are where --------------------------------------------------------------- */
+/* ---- Data: whose cells are where ------------------------------------------------------------- */
 
 static bool same_data(arras_array a, arras_array b)
 {
@@ -167,7 +168,7 @@ static arras_status index_data(ar_core_parts *parts, const arras_graph *g, int *
     return ARRAS_OK;
 }
 
-/* ---- All stages ------------------------------------------------------------------------------- */
+/* ---- All stages ------------------------------------------------------------------------------ */
 
 static void release_notes(void *notes)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Compile ---------------------------------------------------------------------------------- */
+/* ---- Compile --------------------------------------------------------------------------------- */
 
 /* The cells of the data that the core reads, as this graph has them. */
 static arras_status find_data(const void ***out, const ar_recipe *r, const ar_core *core,
@@ -27,8 +27,8 @@ static arras_status find_data(const void ***out, const ar_recipe *r, const ar_co
     return ARRAS_OK;
 }
 
-static arras_status make_program(arras_program **out, ar_recipe *r, ar_core *core,
-                                 bool from_memory, const char *warning, arras_error *err)
+static arras_status make_program(arras_program **out, ar_recipe *r, ar_core *core, bool from_memory,
+                                 const char *warning, arras_error *err)
 {
     ar_program_parts parts = { .g = r->g,
                                .core = core,
@@ -85,10 +85,12 @@ arras_status arras_compile(arras_program **out, const arras_graph *g, const arra
     arras_status status;
 
     if (!out || !g)
-        return ar_fail(err, ARRAS_EINVAL, "compile: the graph or the place for the program is NULL");
+        return ar_fail(err, ARRAS_EINVAL,
+                       "compile: the graph or the place for the program is NULL");
     if (options && (options->threads < 0 || options->tile_bytes < 0))
         return ar_fail(err, ARRAS_EINVAL,
-                       "compile: %d threads and tiles of %" PRId64 " bytes: neither may be negative",
+                       "compile: %d threads and tiles of %" PRId64
+                       " bytes: neither may be negative",
                        options->threads, options->tile_bytes);
     status = ar_graph_check(g, err);
     if (status == ARRAS_OK)
@@ -108,7 +110,7 @@ const char *arras_program_warning(const arras_program *p)
     return p ? ar_program_warning(p) : NULL;
 }
 
-/* ---- Launch ----------------------------------------------------------------------------------- */
+/* ---- Launch ---------------------------------------------------------------------------------- */
 
 arras_status arras_launch(arras_results **out, arras_program *p, int n,
                           const arras_binding *bindings, arras_error *err)
@@ -139,7 +141,7 @@ void arras_launch_cancel(arras_run *run)
         ar_launch_cancel(run);
 }
 
-/* ---- Look ------------------------------------------------------------------------------------- */
+/* ---- Look ------------------------------------------------------------------------------------ */
 
 static int64_t *last_sizes(const arras_program *p, const ar_core *core)
 {

@@ -1,5 +1,5 @@
-/* core_cache.h -- cores that were made before, by all that decided what they are.  Internal to api/;
- * may be called from several threads at once. */
+/* core_cache.h -- cores that were made before, by all that decided what they are.  Internal to
+ * api/; may be called from several threads at once. */
 #ifndef AR_API_CORE_CACHE_H
 #define AR_API_CORE_CACHE_H
 

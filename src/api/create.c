@@ -44,7 +44,7 @@ arras_array arras_eye(arras_graph *g, arras_dtype dtype, arras_dim rows, arras_d
     return arras_cast(arras_equal(arras_subtract(col, row), arras_int(g, diagonal)), dtype);
 }
 
-/* ---- Ranges --------------------------------------------------------------------------------- */
+/* ---- Ranges ---------------------------------------------------------------------------------- */
 
 /* start + step * i */
 static arras_array ramp(arras_graph *g, int64_t count, arras_expr start, arras_expr step)

@@ -43,8 +43,8 @@ static void print_steps(ar_text *out, const ar_plan *plan)
     for (int s = 0; s < plan->nsteps; s++) {
         const ar_step *step = &plan->steps[s];
 
-        ar_text_printf(out, "  %d kernel %d%s%s%s makes", s, step->code,
-                       step->flat ? ", flat" : "", step->constant ? ", once" : "",
+        ar_text_printf(out, "  %d kernel %d%s%s%s makes", s, step->code, step->flat ? ", flat" : "",
+                       step->constant ? ", once" : "",
                        step->gemm ? ", by OpenBLAS when large" : "");
         for (int k = 0; k < step->form.n; k++) {
             ar_text_add(out, k ? "; " : " ");

@@ -50,7 +50,7 @@ static arras_array mark_axes(bool *marked, arras_array x, const char *what, int 
     return NULL;
 }
 
-/* ---- Broadcast ------------------------------------------------------------------------------ */
+/* ---- Broadcast ------------------------------------------------------------------------------- */
 
 arras_array arras_broadcast_to(arras_array x, int rank, const arras_dim *shape)
 {
@@ -76,7 +76,7 @@ arras_array arras_broadcast_to(arras_array x, int rank, const arras_dim *shape)
     return arras_lambda(g, rank, shape, arras_expr_load(x, own, indices, NULL));
 }
 
-/* ---- Axes of length 1 ----------------------------------------------------------------------- */
+/* ---- Axes of length 1 ------------------------------------------------------------------------ */
 
 arras_array arras_squeeze(arras_array x, int n, const int *axes)
 {
@@ -119,7 +119,7 @@ arras_array arras_expand_dims(arras_array x, int n, const int *axes)
     return arras_index(x, rank, items);
 }
 
-/* ---- Order and repetition ------------------------------------------------------------------- */
+/* ---- Order and repetition -------------------------------------------------------------------- */
 
 arras_array arras_flip(arras_array x, int n, const int *axes)
 {

@@ -112,7 +112,7 @@ static arras_array pad_by_value(arras_array x, const int64_t *widths, arras_arra
         apply3(ARRAS_OP_where, inside, arras_expr_load(x, rank, indices, NULL), outside));
 }
 
-/* ---- One axis ------------------------------------------------------------------------------- */
+/* ---- One axis -------------------------------------------------------------------------------- */
 
 /* x with `before` and `after` (may be NULL for none) joined to it. */
 static arras_array joined(arras_array before, arras_array x, arras_array after, int axis)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Names of things ------------------------------------------------------------------------ */
+/* ---- Names of things ------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *text;
@@ -42,7 +42,7 @@ arras_dtype arras_dtype_promote(arras_dtype a, arras_dtype b)
     return ar_promote((ar_type){ a, false }, (ar_type){ b, false }).dtype;
 }
 
-/* ---- Graphs and arrays ---------------------------------------------------------------------- */
+/* ---- Graphs and arrays ----------------------------------------------------------------------- */
 
 arras_status arras_graph_new(arras_graph **out, arras_error *err)
 {
@@ -75,7 +75,7 @@ const char *arras_array_error(arras_array x)
 
 bool arras_array_equal(arras_array x, arras_array y) { return x && y ? ar_equal(x, y) : x == y; }
 
-/* ---- Outputs and inputs --------------------------------------------------------------------- */
+/* ---- Outputs and inputs ---------------------------------------------------------------------- */
 
 arras_array arras_output(arras_graph *g, const char *name, arras_array x)
 {
@@ -108,7 +108,7 @@ arras_array arras_find_input(const arras_graph *g, const char *name)
     return g && name ? ar_graph_input_find(g, name) : NULL;
 }
 
-/* ---- Texts ---------------------------------------------------------------------------------- */
+/* ---- Texts ----------------------------------------------------------------------------------- */
 
 static arras_status no_graph(arras_error *err)
 {

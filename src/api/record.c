@@ -13,7 +13,7 @@ arras_array arras_poison(arras_graph *g, arras_status code, const char *message)
              : ar_poison_no_graph();
 }
 
-/* ---- Sizes and leaves ----------------------------------------------------------------------- */
+/* ---- Sizes and leaves ------------------------------------------------------------------------ */
 
 arras_dim arras_size(arras_graph *g, const char *name) { return g ? ar_dim_size(g, name) : -1; }
 arras_dim arras_dim_add(arras_graph *g, arras_dim a, arras_dim b)
@@ -91,7 +91,7 @@ arras_array arras_size_value(arras_graph *g, arras_dim size)
     return g ? ar_size_node(g, size) : ar_poison_no_graph();
 }
 
-/* ---- Elementwise and reductions ------------------------------------------------------------- */
+/* ---- Elementwise and reductions -------------------------------------------------------------- */
 
 static const arras_op_info op_infos[] = {
 #define AR_OP(name, arity, rule, b, i, r, c, help) { #name, arity, help },
@@ -164,7 +164,7 @@ arras_array arras_reduce(int reduction, arras_array x, int n, const int *axes, b
     return ar_reduce((ar_reduction)reduction, x, mask, keepdims, initial);
 }
 
-/* ---- Products and movement ------------------------------------------------------------------ */
+/* ---- Products and movement ------------------------------------------------------------------- */
 
 arras_array arras_einsum(const char *spec, int n, const arras_array *operands)
 {
@@ -234,7 +234,7 @@ arras_array arras_index(arras_array x, int n, const arras_item *items)
     return ar_index(x, n, items);
 }
 
-/* ---- Expressions ---------------------------------------------------------------------------- */
+/* ---- Expressions ----------------------------------------------------------------------------- */
 
 static arras_expr no_graph(void) { return ar_expr_poison(NULL, ARRAS_EINVAL, "the graph is NULL"); }
 
@@ -309,7 +309,7 @@ arras_array arras_lambda(arras_graph *g, int rank, const arras_dim *shape, arras
     return g ? ar_lambda(g, rank, shape, cell) : ar_poison_no_graph();
 }
 
-/* ---- Functions ------------------------------------------------------------------------------ */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 arras_function arras_function_new(arras_graph *g, const char *name, int nparams,
                                   const arras_array *params, int nresults, const char *const *names,

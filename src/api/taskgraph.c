@@ -7,7 +7,7 @@ static arras_status is_null(arras_error *err, const char *what, const char *whic
     return ar_fail(err, ARRAS_EINVAL, "%s: %s is NULL", what, which);
 }
 
-/* ---- Devices and their memory --------------------------------------------------------------- */
+/* ---- Devices and their memory ---------------------------------------------------------------- */
 
 arras_status arras_device_open(arras_device **out, const char *name, const arras_options *options,
                                arras_error *err)
@@ -72,7 +72,7 @@ arras_status arras_block_read(void *to, const arras_block *block, int64_t offset
                                          err);
 }
 
-/* ---- Kernels -------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 arras_status arras_kernel_build(arras_kernel **out, arras_device *device, const char *source,
                                 size_t length, const char *entry, arras_error *err)
@@ -92,7 +92,7 @@ arras_status arras_kernel_native(arras_kernel **out, arras_device *device, const
 
 void arras_kernel_free(arras_kernel *kernel) { ar_kernel_drop(kernel); }
 
-/* ---- Graphs --------------------------------------------------------------------------------- */
+/* ---- Graphs ---------------------------------------------------------------------------------- */
 
 arras_status arras_taskgraph_new(arras_taskgraph **out, arras_device *device, arras_error *err)
 {
@@ -227,7 +227,7 @@ arras_status arras_taskgraph_print(char **out, size_t *length, const arras_taskg
     return hand_over(out, length, &text, status, err);
 }
 
-/* ---- Executables ---------------------------------------------------------------------------- */
+/* ---- Executables ----------------------------------------------------------------------------- */
 
 static arras_status no_exec(arras_error *err)
 {

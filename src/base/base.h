@@ -18,14 +18,14 @@
 
 #define AR_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- Errors: the only way to fail, so that code and message never part ---------------------- */
+/* ---- Errors: the only way to fail, so that code and message never part ----------------------- */
 
 /* Returns `code`.  The message is cut, never overrun; control characters become '?'. */
 arras_status ar_fail(arras_error *err, arras_status code, const char *format, ...) AR_PRINTF(3, 4);
 arras_status ar_vfail(arras_error *err, arras_status code, const char *format, va_list args);
 arras_status ar_fail_memory(arras_error *err, size_t bytes);
 
-/* ---- Memory --------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* NULL when there is no memory or count * size overflows.  Zeroed. */
 void *ar_alloc(size_t count, size_t size);
@@ -52,7 +52,7 @@ void *ar_arena_alloc(ar_arena *arena, size_t count, size_t size); /* zeroed, 16-
 void *ar_arena_copy(ar_arena *arena, const void *from, size_t count, size_t size);
 void  ar_arena_free(ar_arena *arena);
 
-/* ---- Text ----------------------------------------------------------------------------------- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 /* A growing string.  After a failed allocation it swallows what it is given and says so in
  * `failed`. Zero-initialise one to start; data is NULL until something is put. */
@@ -72,7 +72,7 @@ void ar_text_free(ar_text *text);
 /* How many edits (insert, delete, change) make b of a; for suggestions. */
 int ar_text_distance(const char *a, const char *b);
 
-/* ---- Hashing -------------------------------------------------------------------------------- */
+/* ---- Hashing --------------------------------------------------------------------------------- */
 
 uint64_t ar_hash_mix(uint64_t hash, uint64_t value);
 uint64_t ar_hash_bytes(uint64_t hash, const void *bytes, size_t length);
@@ -90,7 +90,7 @@ bool        ar_table_add(ar_table *table, uint64_t hash, const void *item); /* f
 bool        ar_table_copy(ar_table *out, const ar_table *table); /* false: no memory */
 void        ar_table_free(ar_table *table);
 
-/* ---- Checked arithmetic: true when the result fits ------------------------------------------ */
+/* ---- Checked arithmetic: true when the result fits ------------------------------------------- */
 
 static inline bool ar_add64(int64_t *out, int64_t a, int64_t b)
 {

@@ -65,7 +65,7 @@ void ar_free(void *block)
     free(block);
 }
 
-/* ---- Pages ---------------------------------------------------------------------------------- */
+/* ---- Pages ----------------------------------------------------------------------------------- */
 
 /* Of a huge page; where the system has none, the alignment does no harm. */
 enum { HUGE_PAGE = 2 * 1024 * 1024 };
@@ -113,7 +113,7 @@ bool ar_grow(void *items, size_t *capacity, size_t count, size_t size)
     return true;
 }
 
-/* ---- Arena ---------------------------------------------------------------------------------- */
+/* ---- Arena ----------------------------------------------------------------------------------- */
 
 struct ar_arena_block {
     struct ar_arena_block *below;

@@ -100,6 +100,23 @@ static void put_fold_call(ar_writer *w, const block *b, const char *cells)
     }
 }
 
+/* Cells that are computed with were mostly read before, for the mean of their row: while they come
+ * from a cache, the next row is on its way. */
+static void put_next_row(ar_writer *w, const ar_c_strip *strip, int s)
+{
+    enum { SHORT_ROW = 16384 };
+
+    for (size_t i = 0; i < strip->nreads; i++) {
+        const ar_c_read *read = strip->reads[i];
+
+        if (read->unit && read->along == 1)
+            ar_text_printf(w->out,
+                           "if (high%d - low%d <= %d) fetch((const char *)(p%" PRId64
+                           " + base%d + (high%d - low%d)), count%d * sizeof *p%" PRId64 ");\n",
+                           s, s, SHORT_ROW, read->load->id, s, s, s, s, read->load->id);
+    }
+}
+
 static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
 {
     int             s = b->number;
@@ -116,10 +133,12 @@ static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
     snprintf(from, sizeof from, "base%d", s);
     snprintf(to, sizeof to, "base%d + count%d", s, s);
     snprintf(cells, sizeof cells, "x%d", s);
-    if (in_memory)
+    if (in_memory) {
         snprintf(cells, sizeof cells, "p%" PRId64 " + base%d", b->body->id, s);
-    else
+    } else {
+        put_next_row(w, strip, s);
         ar_c_strip_run(w, strip, from, to, &sink);
+    }
     put_fold_call(w, b, cells);
     ar_text_add(w->out, "}\n");
 }

@@ -105,6 +105,32 @@ static int look_at_args(ar_writer *w, ar_c_strip *strip, arras_expr e)
     return level;
 }
 
+/* The axis along which a read jumps from cell to cell, as an array of indices says; -1: none, or
+ * several. */
+static int jumping_axis(const ar_c_read *read)
+{
+    int found = -1;
+
+    for (int axis = 0; axis < read->load->rank && read->any; axis++)
+        if (read->motion[axis] == AR_C_ANY)
+            found = found == -1 ? axis : -2;
+    return found >= 0 && read->load->args[found]->kind != AR_EXPR_REDUCE ? found : -1;
+}
+
+/* The places that are jumped to are known before they are read, so that memory can be told. */
+static int stage_jump(ar_writer *w, ar_c_strip *strip, int level)
+{
+    const ar_c_read *read = strip->nreads ? strip->reads[strip->nreads - 1] : NULL;
+    int              axis = read ? jumping_axis(read) : -1;
+    arras_expr       index = axis >= 0 ? read->load->args[axis] : NULL;
+
+    if (!index || ar_c_is_leaf(index) || staged_level(strip, index) || ar_c_may_fail(w, index) ||
+        w->facts[index->id].state.place != AR_C_UNKNOWN)
+        return level;
+    strip->jumps = true;
+    return stage(w, strip, index, level + 1);
+}
+
 /* Puts what does not vary, finds what is staged.  Gives the number of stages e needs.  What a walk
  * of another strip meets meanwhile is taken for met here too: then it is computed cell by cell.
  * Depth is limited by AR_MAX_DEPTH. */
@@ -120,8 +146,10 @@ static int look(ar_writer *w, ar_c_strip *strip, arras_expr e)
     if (fact->stamp >= strip->walk)
         return fact->level;
     level = look_at_args(w, strip, e);
-    if (e->kind == AR_EXPR_LOAD)
+    if (e->kind == AR_EXPR_LOAD) {
         ar_c_prepare_load(w, strip, e);
+        level = stage_jump(w, strip, level);
+    }
     if (e->kind == AR_EXPR_REDUCE || is_vector_math(w, e))
         level = stage(w, strip, e, level + 1);
     fact->stamp = w->stamp;
@@ -136,6 +164,14 @@ static int buffer_bytes(arras_expr e)
     return e->kind == AR_EXPR_OP && e->nargs == 2 ? 2 * size : size;
 }
 
+static bool has_reductions(const ar_c_strip *strip)
+{
+    for (size_t i = 0; i < strip->nstaged; i++)
+        if (strip->staged[i].expr->kind == AR_EXPR_REDUCE)
+            return true;
+    return false;
+}
+
 /* Short enough that all buffers stay in a small first cache, and that the memory is not idle for
  * long while functions are computed; long enough that a segment's start costs little. */
 static void choose_segment(const ar_writer *w, ar_c_strip *strip)
@@ -143,8 +179,9 @@ static void choose_segment(const ar_writer *w, ar_c_strip *strip)
     enum { BYTES = 16384, STREAMED = 2048, LEAST = 64, WITH_MATH = 128 };
     int bytes = strip->cell_bytes;
 
-    strip->segment = AR_C_SEGMENT;
-    while (strip->segment > WITH_MATH && strip->segment * strip->cell_bytes > STREAMED)
+    strip->segment = strip->jumps ? WITH_MATH : AR_C_SEGMENT;
+    while (!has_reductions(strip) && strip->segment > WITH_MATH &&
+           strip->segment * strip->cell_bytes > STREAMED)
         strip->segment /= 2;
     for (size_t i = 0; i < strip->nstaged; i++) {
         bytes += buffer_bytes(strip->staged[i].expr);
@@ -232,14 +269,31 @@ static void put_operands(ar_writer *w, arras_expr e, int number)
     }
 }
 
-static void put_staged_cell(ar_writer *w, arras_expr e, int number)
+/* An address outside an array does no harm here. */
+static void put_prefetch(ar_writer *w, const ar_c_strip *strip, const ar_c_read *read, int axis)
+{
+    arras_expr e = read->load;
+
+    ar_text_printf(w->out, "__builtin_prefetch(p%" PRId64 " + %s * t%" PRId64 " + ", e->id,
+                   strip->name, e->id);
+    ar_c_cast(w, e->args[axis], ARRAS_I64);
+    ar_text_printf(w->out, " * s%d_%d);\n", ar_c_operand(w, e), axis);
+}
+
+static void put_staged_cell(ar_writer *w, const ar_c_strip *strip, arras_expr e)
 {
     if (is_vector_math(w, e)) {
-        put_operands(w, e, number);
+        put_operands(w, e, strip->number);
         return;
     }
     ar_c_put(w, e);
-    ar_text_printf(w->out, "m%" PRId64 "[e%d] = v%" PRId64 ";\n", e->id, number, e->id);
+    ar_text_printf(w->out, "m%" PRId64 "[e%d] = v%" PRId64 ";\n", e->id, strip->number, e->id);
+    for (size_t i = 0; i < strip->nreads && strip->jumps; i++) {
+        int axis = jumping_axis(strip->reads[i]);
+
+        if (axis >= 0 && strip->reads[i]->load->args[axis] == e)
+            put_prefetch(w, strip, strip->reads[i], axis);
+    }
 }
 
 static void put_vector_call(ar_writer *w, const ar_c_strip *strip, arras_expr e)
@@ -267,7 +321,7 @@ static void put_math(ar_writer *w, const ar_c_strip *strip, int level)
     open_loop(w, strip, vector_loop);
     for (size_t i = first; i < strip->nstaged; i++)
         if (is_math_of(strip, i, level))
-            put_staged_cell(w, strip->staged[i].expr, strip->number);
+            put_staged_cell(w, strip, strip->staged[i].expr);
     ar_text_add(w->out, "}\n");
     ar_c_forget(w, mark);
     for (size_t i = first; i < strip->nstaged; i++)

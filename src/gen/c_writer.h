@@ -187,6 +187,7 @@ typedef struct ar_c_strip {
     const ar_c_read **reads;
     size_t            nreads, reads_room;
     bool              cut;    /* firstS and lastS are in scope */
+    bool              jumps;  /* reads some array where another one says */
     int               segment; /* cells */
     int               cell_bytes; /* of a sink's own buffers */
     int64_t           length; /* of the whole axis, when known and short; else 0 */

@@ -6,7 +6,7 @@
 
 enum { MAX_ITEMS = 2 * ARRAS_MAX_RANK };
 
-/* ---- One axis ------------------------------------------------------------------------------- */
+/* ---- One axis -------------------------------------------------------------------------------- */
 
 static arras_array poison_at(arras_array x, int axis, const char *what, arras_dim index)
 {
@@ -121,7 +121,7 @@ static arras_array place_slice(int64_t *item, arras_array x, int axis, const arr
     return NULL;
 }
 
-/* ---- The list of items ---------------------------------------------------------------------- */
+/* ---- The list of items ----------------------------------------------------------------------- */
 
 static bool takes_axis(const arras_item *item)
 {
@@ -220,7 +220,7 @@ static arras_array index_basic(arras_array x, int n, const arras_item *items)
     return bad ? bad : index_node(x, n, ints);
 }
 
-/* ---- Index arrays --------------------------------------------------------------------------- */
+/* ---- Index arrays ---------------------------------------------------------------------------- */
 
 static bool is_advanced(const arras_item *item)
 {
@@ -296,7 +296,7 @@ arras_array ar_index(arras_array x, int n, const arras_item *items)
     return index_basic(x, count, all);
 }
 
-/* ---- For readers: nodes as they stand ------------------------------------------------------- */
+/* ---- For readers: nodes as they stand -------------------------------------------------------- */
 
 /* First and last cell of a slice lie within the axis; where sizes are symbolic the evaluator looks.
  */
@@ -353,7 +353,7 @@ arras_array ar_index_exact(arras_array x, int n, const int64_t *ints)
     return index_node(x, n, ints);
 }
 
-/* ---- Gather --------------------------------------------------------------------------------- */
+/* ---- Gather ---------------------------------------------------------------------------------- */
 
 static arras_array check_indices(arras_array x, uint32_t axes, int n, const arras_array *indices)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Inputs and parameters ------------------------------------------------------------------ */
+/* ---- Inputs and parameters ------------------------------------------------------------------- */
 
 static arras_array check_leaf(arras_graph *g, const char *what, const char *name, arras_dtype dtype,
                               int rank, const arras_dim *shape)
@@ -68,7 +68,7 @@ arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int ra
                                               .ints = &serial });
 }
 
-/* ---- Data ----------------------------------------------------------------------------------- */
+/* ---- Data ------------------------------------------------------------------------------------ */
 
 static bool is_empty(int rank, const int64_t *shape)
 {
@@ -191,7 +191,7 @@ arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *
     return copy ? intern_copy(g, &node, ints) : ar_intern(g, &node);
 }
 
-/* ---- Numbers and sizes ---------------------------------------------------------------------- */
+/* ---- Numbers and sizes ----------------------------------------------------------------------- */
 
 arras_array ar_const(arras_graph *g, ar_type type, ar_value value)
 {

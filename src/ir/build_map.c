@@ -170,7 +170,7 @@ arras_array ar_cast(arras_array x, arras_dtype dtype)
                                                      .inputs = &x });
 }
 
-/* ---- Index lambdas -------------------------------------------------------------------------- */
+/* ---- Index lambdas --------------------------------------------------------------------------- */
 
 typedef struct {
     arras_graph *g;

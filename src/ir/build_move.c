@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Stack and concatenate ------------------------------------------------------------------ */
+/* ---- Stack and concatenate ------------------------------------------------------------------- */
 
 static arras_array poison_part(const char *what, int part, const arras_array *xs, const char *rule)
 {
@@ -82,7 +82,7 @@ arras_array ar_concat(int n, const arras_array *xs, int axis)
     return join(AR_CONCAT, axis, xs[0]->rank, shape, n, xs);
 }
 
-/* ---- Roll and permute ----------------------------------------------------------------------- */
+/* ---- Roll and permute ------------------------------------------------------------------------ */
 
 arras_array ar_roll(arras_array x, const int64_t *shifts)
 {
@@ -134,7 +134,7 @@ arras_array ar_permute(arras_array x, const int *axes)
                                                      .ints = ints });
 }
 
-/* ---- Reshape -------------------------------------------------------------------------------- */
+/* ---- Reshape --------------------------------------------------------------------------------- */
 
 /* A product of lengths: a number times at most one symbolic length. */
 typedef struct {

@@ -98,7 +98,7 @@ arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool
                                            .ints = (int64_t[]){ reduction, axes, keepdims } });
 }
 
-/* ---- Sparse matrix in compressed rows times a dense array ----------------------------------- */
+/* ---- Sparse matrix in compressed rows times a dense array ------------------------------------ */
 
 static arras_array check_csr(const arras_array *xs)
 {

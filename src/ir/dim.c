@@ -30,7 +30,7 @@ const char *ar_dim_error(const arras_graph *g, arras_dim dim)
     return affine ? affine->error : NULL;
 }
 
-/* ---- Interning ------------------------------------------------------------------------------ */
+/* ---- Interning ------------------------------------------------------------------------------- */
 
 static size_t affine_bytes(int nterms)
 {
@@ -102,7 +102,7 @@ static arras_dim dim_poison(arras_graph *g, const char *error)
     return dim_keep(g, &(ar_affine){ .error = error });
 }
 
-/* ---- Arithmetic ----------------------------------------------------------------------------- */
+/* ---- Arithmetic ------------------------------------------------------------------------------ */
 
 /* A number as a form without terms; `storage` holds it. */
 static const ar_affine *as_affine(const arras_graph *g, arras_dim dim, ar_affine *storage)
@@ -221,7 +221,7 @@ arras_dim ar_dim_substitute(arras_graph *g, arras_dim of, const arras_dim *sizes
     return result;
 }
 
-/* ---- Sizes ---------------------------------------------------------------------------------- */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 /* The affine form that is just size number `size`, which is new. */
 static arras_dim size_form(arras_graph *g, int size)
@@ -279,7 +279,7 @@ int ar_size_find(const arras_graph *g, const char *name)
     return known && !known->input ? known->size : -1;
 }
 
-/* ---- Values and texts ----------------------------------------------------------------------- */
+/* ---- Values and texts ------------------------------------------------------------------------ */
 
 static bool affine_value(int64_t *out, const ar_affine *affine, const int64_t *sizes)
 {

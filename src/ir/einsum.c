@@ -209,7 +209,7 @@ static arras_status read_spec(reader *r, const arras_array *xs)
     return ARRAS_OK;
 }
 
-/* ---- One spelling --------------------------------------------------------------------------- */
+/* ---- One spelling ---------------------------------------------------------------------------- */
 
 typedef struct {
     int name[LABELS]; /* new number of a label, -1: none yet */

@@ -34,7 +34,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* ---- Sizes: the same names with the same factors, in whatever order the graphs met them ----- */
+/* ---- Sizes: the same names with the same factors, in whatever order the graphs met them ------ */
 
 static bool has_term(const matcher *m, const ar_affine *in, ar_term of_x)
 {
@@ -67,7 +67,7 @@ static bool same_dims(const matcher *m, int n, const arras_dim *x, const arras_d
     return true;
 }
 
-/* ---- Expressions ---------------------------------------------------------------------------- */
+/* ---- Expressions ----------------------------------------------------------------------------- */
 
 /* Depth is limited by AR_MAX_DEPTH. */
 static bool same_expr(matcher *m, arras_expr x, arras_expr y)
@@ -87,7 +87,7 @@ static bool same_expr(matcher *m, arras_expr x, arras_expr y)
     return true;
 }
 
-/* ---- Nodes ---------------------------------------------------------------------------------- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 static const unsigned char *data_cell(arras_array x, int64_t number)
 {

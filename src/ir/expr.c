@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- Interning ------------------------------------------------------------------------------ */
+/* ---- Interning ------------------------------------------------------------------------------- */
 
 static uint64_t expr_hash(const struct arras_expr_node *e)
 {
@@ -117,7 +117,7 @@ arras_expr ar_expr_intern(arras_graph *g, struct arras_expr_node *e)
     return kept;
 }
 
-/* ---- Poison --------------------------------------------------------------------------------- */
+/* ---- Poison ---------------------------------------------------------------------------------- */
 
 static const struct arras_expr_node no_graph = {
     .kind = AR_EXPR_POISON,
@@ -177,7 +177,7 @@ static arras_expr check_args(const char *what, int n, const arras_expr *args)
     return NULL;
 }
 
-/* ---- Leaves --------------------------------------------------------------------------------- */
+/* ---- Leaves ---------------------------------------------------------------------------------- */
 
 static const ar_type index_type = { ARRAS_I64, false };
 
@@ -228,7 +228,7 @@ arras_expr ar_expr_size(arras_graph *g, arras_dim dim)
                               .kind = AR_EXPR_SIZE, .type = index_type, .nints = 1, .ints = &dim });
 }
 
-/* ---- Operations ----------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 arras_expr ar_expr_cast(arras_expr x, arras_dtype dtype)
 {
@@ -353,7 +353,7 @@ arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *operands)
                                                         .ints = (int64_t[]){ op } });
 }
 
-/* ---- Loads ---------------------------------------------------------------------------------- */
+/* ---- Loads ----------------------------------------------------------------------------------- */
 
 static arras_expr check_edge(arras_graph *g, int axis, arras_edge edge, arras_dtype dtype)
 {
@@ -455,7 +455,7 @@ arras_expr ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, in
     return load(g, NULL, binding, dtype, n, indices, edges);
 }
 
-/* ---- Reductions ----------------------------------------------------------------------------- */
+/* ---- Reductions ------------------------------------------------------------------------------ */
 
 arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char *var, arras_expr lo,
                                arras_expr hi, arras_expr body)

@@ -5,7 +5,7 @@
 
 enum { MAX_CALL_DEPTH = 100, MAX_PARTS = 10000 };
 
-/* ---- Definition ----------------------------------------------------------------------------- */
+/* ---- Definition ------------------------------------------------------------------------------ */
 
 static arras_status check_names(const char *name, int n, const char *const *names, arras_error *err)
 {
@@ -184,7 +184,7 @@ arras_function ar_function_new(arras_graph *g, const char *name, int nparams,
     return kept;
 }
 
-/* ---- Call ----------------------------------------------------------------------------------- */
+/* ---- Call ------------------------------------------------------------------------------------ */
 
 /* sizes[k] becomes what size k of the function is in this call: from `dim` (of the function) =
  * `arg`. */

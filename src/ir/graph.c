@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Life ----------------------------------------------------------------------------------- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 static const int64_t memory_code[] = { ARRAS_ENOMEM };
 static const char    memory_text[] = "out of memory while the program was recorded";
@@ -78,7 +78,7 @@ void ar_graph_free(arras_graph *g)
     ar_free(g);
 }
 
-/* ---- Names ---------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 const char *ar_string_keep(arras_graph *g, const char *string, size_t length)
 {
@@ -106,7 +106,7 @@ bool ar_named_add(arras_graph *g, ar_named named)
     return kept && ar_table_add(&g->named, ar_hash_bytes(0, named.name, strlen(named.name)), kept);
 }
 
-/* ---- Parts ---------------------------------------------------------------------------------- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
 bool        ar_graph_memory_failed(const arras_graph *g) { return g->memory_failed; }
 int64_t     ar_graph_count(const arras_graph *g) { return (int64_t)g->nnodes; }
@@ -172,7 +172,7 @@ arras_status ar_graph_roots(arras_array **out, const arras_graph *g, arras_error
     return ARRAS_OK;
 }
 
-/* ---- Walks ---------------------------------------------------------------------------------- */
+/* ---- Walks ----------------------------------------------------------------------------------- */
 
 /* The number of nodes a walk from roots can meet: inputs have smaller ids than their users. */
 static size_t reach_limit(int n, const arras_array *roots)

@@ -31,7 +31,8 @@ typedef struct {
 
 ar_end   ar_end_number(int64_t number);
 ar_end   ar_end_of(const arras_graph *g, arras_dim dim);
-bool     ar_end_not_above(const ar_end *a, const ar_end *b, const ar_least *least); /* surely a <= b */
+/* Surely a <= b. */
+bool     ar_end_not_above(const ar_end *a, const ar_end *b, const ar_least *least);
 ar_range ar_range_number(int64_t number);
 ar_range ar_range_numbers(int64_t low, int64_t high);
 ar_range ar_range_of_dtype(arras_dtype dtype);

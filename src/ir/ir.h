@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-/* ---- Tables --------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 typedef enum {
 #define AR_KIND(name, word, help) AR_##name,
@@ -43,7 +43,7 @@ ar_op       ar_reduction_op(ar_reduction reduction); /* combines two cells */
 /* The value of a reduction over nothing: 0, 1, or -1 where there is none. */
 int ar_reduction_identity(ar_reduction reduction);
 
-/* ---- Types (types.c) ------------------------------------------------------------------------ */
+/* ---- Types (types.c) ------------------------------------------------------------------------- */
 
 typedef enum {
     AR_CLASS_NONE,
@@ -97,7 +97,7 @@ bool ar_negative_compares(ar_op op, int side);
 /* operand[0]: what cells are cast to; compute: what they are combined in; result. */
 bool ar_reduction_signature(ar_signature *out, ar_reduction reduction, ar_type operand);
 
-/* ---- Values of single cells (scalar.c) ------------------------------------------------------ */
+/* ---- Values of single cells (scalar.c) ------------------------------------------------------- */
 
 typedef union {
     uint8_t b;
@@ -115,7 +115,7 @@ ar_op_function *ar_op_value(ar_op op, arras_dtype compute); /* NULL where not de
 void            ar_value_canonical(arras_dtype dtype, ar_value *value);
 void            ar_cell_cast(arras_dtype to, void *out, arras_dtype from, const void *cell);
 
-/* ---- Sizes (dim.c, solve.c) ----------------------------------------------------------------- */
+/* ---- Sizes (dim.c, solve.c) ------------------------------------------------------------------ */
 
 /* An arras_dim is a number >= 0, or INT64_MIN + k: the k-th affine form of the graph. */
 typedef struct {
@@ -167,7 +167,7 @@ typedef struct {
 arras_status ar_sizes_solve(int64_t *sizes, const arras_graph *g, int n, const ar_size_fact *facts,
                             arras_error *err);
 
-/* ---- Scalar expressions (expr.c) ------------------------------------------------------------ */
+/* ---- Scalar expressions (expr.c) ------------------------------------------------------------- */
 
 typedef enum {
     AR_EXPR_POISON,  /* name: the message; ints: code */
@@ -185,9 +185,11 @@ typedef enum {
 /* Which cells a REDUCE combines, for the order in which it does (docs/semantics.md). */
 typedef enum {
     AR_TREE_WHOLE,
-    AR_TREE_PART,    /* some of a longer range that starts at 0, from a multiple of a block on: unless
-                        that is 0, in blocks even if they are few */
-    AR_TREE_PARTIALS /* results of parts, each of as many blocks, a power of two: the tree of blocks */
+    /* Some of a longer range that starts at 0, from a multiple of a block on: unless that is 0, in
+     * blocks even if they are few. */
+    AR_TREE_PART,
+    /* Results of parts, each of as many blocks, a power of two: the tree of blocks. */
+    AR_TREE_PARTIALS
 } ar_tree;
 
 struct arras_expr_node {
@@ -226,10 +228,11 @@ arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo
 arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char *var, arras_expr lo,
                                arras_expr hi, arras_expr body);
 ar_tree    ar_expr_tree(arras_expr reduce);
-/* An operation, cast or reduction with other arguments, of the same graph; e where they are equal. */
+/* An operation, cast or reduction with other arguments, of the same graph; e where they are
+ * equal. */
 arras_expr ar_expr_with_args(arras_expr e, const arras_expr *args);
 
-/* ---- Nodes ---------------------------------------------------------------------------------- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 struct arras_node {
     ar_kind            kind;
@@ -296,7 +299,7 @@ arras_expr  ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, i
  * false also where that is not known. */
 bool        ar_load_is_inside(arras_array lambda, arras_expr load, int axis);
 /* A load that reads, in the cell i of an axis of the result, cells i - before .. i + after of an
- * axis of the array, edge rules included; either may be negative.  False where that is not known. */
+ * axis of the array, edge rules included; either may be negative.  False: not known. */
 bool        ar_load_reach(int64_t *before, int64_t *after, arras_array lambda, arras_expr load,
                           int axis, int result_axis);
 arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims,
@@ -331,7 +334,7 @@ arras_status ar_broadcast(int *rank, arras_dim *shape, const arras_graph *g, con
 /* Letters, digits, '_' and '.', not starting with a digit or '.'; bytes above 127 are letters. */
 bool ar_name_valid(const char *name, size_t length);
 
-/* ---- What can be said of indices before a program is run (region.c) ------------------------- */
+/* ---- What can be said of indices before a program is run (region.c) -------------------------- */
 
 /* What surrounds an expression within a cell: the variable of a reduction, or a condition.  Frames
  * are on the stack of whoever walks an expression. */
@@ -355,14 +358,15 @@ typedef struct {
 } ar_space;
 
 /* 0 <= e < length, surely, for an integer e in these cells. */
-bool ar_index_is_below(arras_expr e, arras_dim length, const ar_space *space, const ar_frame *around);
+bool ar_index_is_below(arras_expr e, arras_dim length, const ar_space *space,
+                       const ar_frame *around);
 /* 1: surely x < y, for integers; -1: surely not; 0: not known. */
 int ar_index_is_less(arras_expr x, arras_expr y, const ar_space *space, const ar_frame *around);
 /* Numbers that bound an integer e; false where none are known. */
 bool ar_index_bounds(int64_t *low, int64_t *high, arras_expr e, const ar_space *space,
                      const ar_frame *around);
 
-/* ---- Graphs --------------------------------------------------------------------------------- */
+/* ---- Graphs ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
@@ -407,7 +411,7 @@ bool ar_equal(arras_array x, arras_array y);
  * memory. */
 bool ar_graph_key(ar_text *out, const arras_graph *g);
 
-/* ---- Numbers in texts (number.c) ------------------------------------------------------------ */
+/* ---- Numbers in texts (number.c) ------------------------------------------------------------- */
 
 /* The shortest digits that read back to the same bits. */
 void ar_value_print(ar_text *out, arras_dtype dtype, const void *cell);

@@ -1,5 +1,5 @@
-/* key.c -- all that a graph says, as bytes: equal keys, equal programs.  Cells of data are left out:
- * only their type, shape and strides decide how a program is computed. */
+/* key.c -- all that a graph says, as bytes: equal keys, equal programs.  Cells of data are left
+ * out: only their type, shape and strides decide how a program is computed. */
 #include "ir/graph.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Interning ------------------------------------------------------------------------------ */
+/* ---- Interning ------------------------------------------------------------------------------- */
 
 static bool owned_data(const struct arras_node *n)
 {
@@ -91,7 +91,7 @@ arras_array ar_intern(arras_graph *g, struct arras_node *node)
     return kept;
 }
 
-/* ---- Poison --------------------------------------------------------------------------------- */
+/* ---- Poison ---------------------------------------------------------------------------------- */
 
 static const struct arras_node no_graph = {
     .kind = AR_POISON,
@@ -155,7 +155,7 @@ arras_array ar_poison_about(arras_graph *g, const arras_error *err, int n, const
     return ar_poison_of(g, &full);
 }
 
-/* ---- Checks every builder makes ------------------------------------------------------------- */
+/* ---- Checks every builder makes -------------------------------------------------------------- */
 
 /* With the graph of another operand there is a place for a message. */
 static arras_array poison_missing(const char *what, int missing, int n, const arras_array *xs)
@@ -330,7 +330,7 @@ bool ar_name_valid(const char *name, size_t length)
     return true;
 }
 
-/* ---- Descriptions --------------------------------------------------------------------------- */
+/* ---- Descriptions ---------------------------------------------------------------------------- */
 
 static const char *node_word(arras_array x)
 {

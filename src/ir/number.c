@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Printing ------------------------------------------------------------------------------- */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 enum { FEW_DIGITS_F32 = 6, ALL_DIGITS_F32 = 9, FEW_DIGITS_F64 = 15, ALL_DIGITS_F64 = 17 };
 
@@ -150,7 +150,7 @@ void ar_value_print(ar_text *out, arras_dtype dtype, const void *cell)
     }
 }
 
-/* ---- Reading -------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static bool is_word(const char *text, size_t length, const char *word)
 {

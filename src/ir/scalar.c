@@ -189,7 +189,7 @@ void ar_value_canonical(arras_dtype dtype, ar_value *value)
     *value = kept;
 }
 
-/* ---- Casts ---------------------------------------------------------------------------------- */
+/* ---- Casts ----------------------------------------------------------------------------------- */
 
 /* Every source fits one of these widest types exactly. */
 typedef struct {

@@ -4,7 +4,7 @@
  * scalar.c includes this, and generated kernels begin with its text: it must need no header but
  * those that declare the C library's mathematics. */
 
-/* ---- Integers: S suffix, T type, U unsigned type of at least 32 bits, BITS, SIGNED 0 or 1 --- */
+/* ---- Integers: S suffix, T type, U unsigned type of at least 32 bits, BITS, SIGNED 0 or 1 ---- */
 
 #define INTEGER_KIT(S, T, U, BITS, SIGNED)                                                         \
     static inline T magnitude_##S(T x) { return x < 0 ? (T)(0 - (U)x) : x; }                       \
@@ -44,7 +44,7 @@
         return y >= 0 && (uint64_t)y < (BITS) ? (T)(x >> y) : x < 0 ? (T)-1 : 0;                   \
     }
 
-/* ---- Reals: M the C library's suffix ("f" or nothing) --------------------------------------- */
+/* ---- Reals: M the C library's suffix ("f" or nothing) ---------------------------------------- */
 
 /* Of equal numbers (0 and -0) minimum and maximum give the first.  They are written so that they
  * become single instructions and a choice.
@@ -97,7 +97,7 @@
         return lgamma##M##_r(x, &sign);                                                            \
     }
 
-/* ---- Complex numbers: T complex type, R its parts' type ------------------------------------- */
+/* ---- Complex numbers: T complex type, R its parts' type -------------------------------------- */
 
 /* C's own * and / recover infinities from nan (Annex G); NumPy's, and these, are the plain
  * formulas: four products, and Smith's division, which scales by the larger part of the divisor.

@@ -1,5 +1,5 @@
-/* snapshot.c -- a graph as it is now: what is recorded later is not in it.  Nodes are shared, only the
- * lists of what there is are its own. */
+/* snapshot.c -- a graph as it is now: what is recorded later is not in it.  Nodes are shared, only
+ * the lists of what there is are its own. */
 #include "ir/graph.h"
 
 #include <string.h>

@@ -107,7 +107,7 @@ static arras_status settle_single_unknowns(solver *s)
     return ARRAS_OK;
 }
 
-/* ---- Elimination ---------------------------------------------------------------------------- */
+/* ---- Elimination ----------------------------------------------------------------------------- */
 
 /* Rows of factors over the unknown sizes with the right-hand side last; row * size, not shortened.
  */

@@ -58,7 +58,7 @@ bool ar_dtype_is_integer(arras_dtype dtype)
     return class == AR_CLASS_SIGNED || class == AR_CLASS_UNSIGNED;
 }
 
-/* ---- Promotion ------------------------------------------------------------------------------ */
+/* ---- Promotion ------------------------------------------------------------------------------- */
 
 static arras_dtype signed_of_size(size_t size)
 {
@@ -144,7 +144,7 @@ static ar_type promote_all(int n, const ar_type *types)
 
 ar_type ar_promote(ar_type a, ar_type b) { return promote_all(2, (ar_type[]){ a, b }); }
 
-/* ---- Rules of ops.def ----------------------------------------------------------------------- */
+/* ---- Rules of ops.def ------------------------------------------------------------------------ */
 
 typedef enum { ARITH, NUMBER, DIVIDE, FLOAT, COMPARE, LOGIC, TEST, PART, CHOOSE } op_rule;
 static const op_rule op_rules[] = {
@@ -219,7 +219,7 @@ bool ar_op_signature(ar_signature *out, ar_op op, const ar_type *operands)
 
 bool ar_op_is_comparison(ar_op op) { return op_rules[op] == COMPARE; }
 
-/* ---- Untyped integers and comparisons ------------------------------------------------------- */
+/* ---- Untyped integers and comparisons -------------------------------------------------------- */
 
 bool ar_integer_fits(int64_t value, arras_dtype dtype)
 {
@@ -246,7 +246,7 @@ bool ar_negative_compares(ar_op op, int side)
     return op == AR_OP_not_equal || (side == 0 ? smaller : larger);
 }
 
-/* ---- Rules of reductions.def ---------------------------------------------------------------- */
+/* ---- Rules of reductions.def ----------------------------------------------------------------- */
 
 typedef enum { WIDEN, KEEP, BOOL, COUNT, WHERE } reduction_rule;
 static const reduction_rule reduction_rules[] = {

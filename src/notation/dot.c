@@ -12,7 +12,7 @@ typedef struct {
     int        scope;  /* 0: the program; 1 + number of a function */
 } drawing;
 
-/* ---- Looks ---------------------------------------------------------------------------------- */
+/* ---- Looks ----------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *shape, *fill, *line;
@@ -38,7 +38,7 @@ static look look_of(ar_kind kind)
     }
 }
 
-/* ---- Labels --------------------------------------------------------------------------------- */
+/* ---- Labels ---------------------------------------------------------------------------------- */
 
 enum { LONGEST_LABEL = 56 };
 
@@ -150,7 +150,7 @@ static arras_status label_node(drawing *d, arras_array x, arras_error *err)
     return status;
 }
 
-/* ---- Boxes and arrows ----------------------------------------------------------------------- */
+/* ---- Boxes and arrows ------------------------------------------------------------------------ */
 
 static void put_place(const drawing *d, arras_array x)
 {
@@ -206,7 +206,7 @@ static void draw_named(drawing *d, const char *word, int number, const char *nam
     ar_text_printf(d->out, " -> s%d_%s%d;\n", d->scope, word, number);
 }
 
-/* ---- Functions and the program -------------------------------------------------------------- */
+/* ---- Functions and the program --------------------------------------------------------------- */
 
 /* Parameters that no result needs are drawn too: they are part of the function. */
 static arras_status order_function(arras_array **nodes, int64_t *count, arras_function f,

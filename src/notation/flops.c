@@ -7,7 +7,7 @@
  * bounds. */
 #include "notation/parts.h"
 
-/* ---- Arithmetic that stops at the largest number -------------------------------------------- */
+/* ---- Arithmetic that stops at the largest number --------------------------------------------- */
 
 int64_t ar_sum_capped(int64_t a, int64_t b) { return ar_add64(&a, a, b) ? a : INT64_MAX; }
 int64_t ar_product_capped(int64_t a, int64_t b) { return ar_mul64(&a, a, b) ? a : INT64_MAX; }
@@ -29,7 +29,7 @@ int64_t ar_cells(int rank, const arras_dim *shape)
 
 static int64_t op_cost(int64_t op) { return op == AR_OP_fma ? 2 : 1; }
 
-/* ---- Lambdas -------------------------------------------------------------------------------- */
+/* ---- Lambdas --------------------------------------------------------------------------------- */
 
 static bool constant_bound(int64_t *out, arras_expr e)
 {
@@ -93,7 +93,7 @@ static bool count_cell(int64_t *out, ar_expr_walk *walk, arras_expr cell)
     return true;
 }
 
-/* ---- Products ------------------------------------------------------------------------------- */
+/* ---- Products -------------------------------------------------------------------------------- */
 
 enum { LETTERS = 'z' + 1 };
 
@@ -139,7 +139,7 @@ static int64_t count_csr(arras_array x)
                                      : ar_product_capped(2, ar_product_capped(values, columns));
 }
 
-/* ---- Nodes ---------------------------------------------------------------------------------- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 arras_status ar_flops(int64_t *out, ar_expr_walk *walk, arras_array x, arras_error *err)
 {

@@ -90,7 +90,7 @@ arras_status ar_order_outputs(arras_array **out, int64_t *count, const arras_gra
     return status;
 }
 
-/* ---- Expressions ---------------------------------------------------------------------------- */
+/* ---- Expressions ----------------------------------------------------------------------------- */
 
 static bool make_slots(ar_expr_walk *w, int64_t id)
 {

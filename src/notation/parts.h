@@ -7,7 +7,7 @@
 
 enum { AR_TEXT_VERSION = 1 };
 
-/* ---- Words (words.c) --------------------------------------------------------------------- */
+/* ---- Words (words.c) ------------------------------------------------------------------------- */
 
 /* "f64"; "int", "real" or "complex" for untyped numbers. */
 const char *ar_type_word(ar_type type);
@@ -26,7 +26,7 @@ typedef struct {
 ar_guess ar_guess_start(const char *wrong);
 void     ar_guess_try(ar_guess *guess, const char *word);
 
-/* ---- Order of nodes and expressions (order.c) ----------------------------------------------- */
+/* ---- Order of nodes and expressions (order.c) ------------------------------------------------ */
 
 /* The nodes that `roots` need, each after its inputs, as a walk from the first root on meets them:
  * it depends on the program alone, not on what else was recorded or when.  Free it with ar_free. */
@@ -53,7 +53,7 @@ typedef struct {
 bool ar_expr_walk_from(ar_expr_walk *walk, arras_expr root); /* false: no memory */
 void ar_expr_walk_free(ar_expr_walk *walk);
 
-/* ---- Statements in parts (print_node.c, print_expr.c) --------------------------------------- */
+/* ---- Statements in parts (print_node.c, print_expr.c) ---------------------------------------- */
 
 typedef struct {
     ar_text           *out;
@@ -81,7 +81,7 @@ arras_status ar_print_node(ar_printer *p, arras_array x, arras_error *err);
 /* "{ ... }", with shared subexpressions defined first. */
 arras_status ar_print_cell(ar_printer *p, arras_expr cell, arras_error *err);
 
-/* ---- Amounts (flops.c) ---------------------------------------------------------------------- */
+/* ---- Amounts (flops.c) ----------------------------------------------------------------------- */
 
 int64_t ar_sum_capped(int64_t a, int64_t b); /* of numbers >= 0; INT64_MAX when it would be more */
 int64_t ar_product_capped(int64_t a, int64_t b);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Statements ----------------------------------------------------------------------------- */
+/* ---- Statements ------------------------------------------------------------------------------ */
 
 static bool has_type_of_its_own(arras_array x)
 {
@@ -114,7 +114,7 @@ static void print_named(ar_printer *p, const char *word, const char *name, arras
     ar_text_add(p->out, "\n");
 }
 
-/* ---- Functions ------------------------------------------------------------------------------ */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 static void print_heading(ar_printer *p, arras_function f)
 {
@@ -165,7 +165,7 @@ static arras_status print_functions(ar_printer *p, int64_t count, const arras_ar
     return status;
 }
 
-/* ---- Graphs --------------------------------------------------------------------------------- */
+/* ---- Graphs ---------------------------------------------------------------------------------- */
 
 static arras_status print_program(ar_printer *p, arras_error *err)
 {

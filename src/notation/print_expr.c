@@ -89,7 +89,7 @@ static void print_structure(ar_printer *p, arras_expr e)
     }
 }
 
-/* ---- Shared subexpressions ------------------------------------------------------------------ */
+/* ---- Shared subexpressions ------------------------------------------------------------------- */
 
 /* The note of an expression that has a number: 1 + the number. */
 static int64_t *note_of(ar_printer *p, arras_expr e) { return &p->walk.slots[e->id].note; }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Printers ------------------------------------------------------------------------------- */
+/* ---- Printers -------------------------------------------------------------------------------- */
 
 arras_status ar_printer_open(ar_printer *p, ar_text *out, const arras_graph *g, bool brief,
                              arras_error *err)
@@ -40,7 +40,7 @@ void ar_print_line_start(ar_printer *p)
         ar_text_add(p->out, "    ");
 }
 
-/* ---- Sizes and types ------------------------------------------------------------------------ */
+/* ---- Sizes and types ------------------------------------------------------------------------- */
 
 /* Terms are printed in the order in which their sizes are first used, new ones by name: it must not
  * depend on the order in which sizes were recorded. */
@@ -139,7 +139,7 @@ void ar_print_type(ar_printer *p, ar_type type, int rank, const arras_dim *shape
         ar_print_dims(p, rank, shape);
 }
 
-/* ---- Operands and options ------------------------------------------------------------------- */
+/* ---- Operands and options -------------------------------------------------------------------- */
 
 void ar_print_operand(ar_printer *p, arras_array x)
 {
@@ -183,7 +183,7 @@ static void print_axes(ar_printer *p, uint32_t mask)
     print_numbers(p, "axes", n, axes);
 }
 
-/* ---- Data ----------------------------------------------------------------------------------- */
+/* ---- Data ------------------------------------------------------------------------------------ */
 
 enum { BRIEF_CELLS = 8, LINE_WIDTH = 80 };
 
@@ -244,7 +244,7 @@ static void print_data(ar_printer *p, arras_array x)
     ar_text_add(p->out, cut ? ", ... }" : " }");
 }
 
-/* ---- Kinds ---------------------------------------------------------------------------------- */
+/* ---- Kinds ----------------------------------------------------------------------------------- */
 
 static void print_const(ar_printer *p, arras_array x)
 {

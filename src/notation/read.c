@@ -19,7 +19,7 @@ static void skip_empty_lines(ar_reader *r)
         ar_advance(r);
 }
 
-/* ---- Statements ----------------------------------------------------------------------------- */
+/* ---- Statements ------------------------------------------------------------------------------ */
 
 static bool read_header(ar_reader *r)
 {
@@ -100,7 +100,7 @@ static bool read_output_line(ar_reader *r)
     return !ar_is_poison(x) || ar_fail_poison(r, &at, x);
 }
 
-/* ---- Functions ------------------------------------------------------------------------------ */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 typedef struct {
     const char **items;
@@ -183,7 +183,7 @@ static bool read_function(ar_reader *r)
     return done;
 }
 
-/* ---- Programs ------------------------------------------------------------------------------- */
+/* ---- Programs -------------------------------------------------------------------------------- */
 
 static bool read_statement(ar_reader *r)
 {

@@ -10,7 +10,7 @@ static bool check(ar_reader *r, const ar_token *at, arras_expr e, arras_expr *ou
     return e->kind != AR_EXPR_POISON || ar_fail_at(r, at, (arras_status)e->ints[0], "%s", e->name);
 }
 
-/* ---- The stack of arguments ----------------------------------------------------------------- */
+/* ---- The stack of arguments ------------------------------------------------------------------ */
 
 static bool push(ar_reader *r, arras_expr e, arras_edge edge)
 {
@@ -24,7 +24,7 @@ static bool push(ar_reader *r, arras_expr e, arras_edge edge)
     return true;
 }
 
-/* ---- Leaves --------------------------------------------------------------------------------- */
+/* ---- Leaves ---------------------------------------------------------------------------------- */
 
 static bool read_literal(ar_reader *r, arras_expr *out)
 {
@@ -95,7 +95,7 @@ static bool read_odd_variable(ar_reader *r, arras_expr *out)
            check(r, &at, ar_expr_var(r->g, name), out);
 }
 
-/* ---- Loads ---------------------------------------------------------------------------------- */
+/* ---- Loads ----------------------------------------------------------------------------------- */
 
 static bool read_edge(ar_reader *r, arras_edge *out)
 {
@@ -153,7 +153,7 @@ static bool read_load(ar_reader *r, int binding, arras_expr *out)
                  out);
 }
 
-/* ---- Operations ----------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 static bool read_arguments(ar_reader *r)
 {
@@ -298,7 +298,7 @@ static bool read_expr(ar_reader *r, arras_expr *out)
     return done;
 }
 
-/* ---- Cells ---------------------------------------------------------------------------------- */
+/* ---- Cells ----------------------------------------------------------------------------------- */
 
 static bool read_definition(ar_reader *r)
 {

@@ -4,7 +4,7 @@
 
 enum { MAX_INDEX_ITEMS = 3 * ARRAS_MAX_RANK };
 
-/* ---- Whole arrays --------------------------------------------------------------------------- */
+/* ---- Whole arrays ---------------------------------------------------------------------------- */
 
 bool ar_read_joined(ar_reader *r, ar_kind kind, arras_array *out)
 {
@@ -84,7 +84,7 @@ bool ar_read_reshape(ar_reader *r, arras_array *out)
     return true;
 }
 
-/* ---- Index and gather ----------------------------------------------------------------------- */
+/* ---- Index and gather ------------------------------------------------------------------------ */
 
 /* from 1 take 3 step 2 */
 static bool read_slice(ar_reader *r, int64_t *item)

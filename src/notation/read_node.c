@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- Leaves --------------------------------------------------------------------------------- */
+/* ---- Leaves ---------------------------------------------------------------------------------- */
 
 static bool read_const(ar_reader *r, arras_array *out)
 {
@@ -30,7 +30,7 @@ static bool read_size(ar_reader *r, arras_array *out)
     return true;
 }
 
-/* ---- Data ----------------------------------------------------------------------------------- */
+/* ---- Data ------------------------------------------------------------------------------------ */
 
 typedef struct {
     char   *bytes;
@@ -83,7 +83,7 @@ static bool read_data(ar_reader *r, arras_array *out)
     return done;
 }
 
-/* ---- Elementwise and reductions ------------------------------------------------------------- */
+/* ---- Elementwise and reductions -------------------------------------------------------------- */
 
 static bool read_map(ar_reader *r, const ar_token *at, ar_op op, arras_array *out)
 {
@@ -134,7 +134,7 @@ static bool read_reduce(ar_reader *r, ar_reduction reduction, arras_array *out)
     return true;
 }
 
-/* ---- Types at the end of a node ------------------------------------------------------------- */
+/* ---- Types at the end of a node -------------------------------------------------------------- */
 
 static bool read_annotation(ar_reader *r)
 {
@@ -172,7 +172,7 @@ static bool fail_annotation(ar_reader *r, arras_array x)
     return false;
 }
 
-/* ---- Lambdas and products ------------------------------------------------------------------- */
+/* ---- Lambdas and products -------------------------------------------------------------------- */
 
 static bool read_lambda(ar_reader *r, arras_array *out)
 {
@@ -222,7 +222,7 @@ static bool read_csr(ar_reader *r, const ar_token *at, arras_array *out)
     return true;
 }
 
-/* ---- Functions ------------------------------------------------------------------------------ */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 static bool fail_unknown_function(ar_reader *r, const ar_token *at, const char *name)
 {
@@ -279,7 +279,7 @@ static bool read_result(ar_reader *r, arras_array *out)
     return ar_fail_at(r, &at, ARRAS_ENAME, "function '%s' has no result '%s'", f->name, name);
 }
 
-/* ---- Nodes ---------------------------------------------------------------------------------- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 static ar_kind find_kind(const ar_token *t)
 {

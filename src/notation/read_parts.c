@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Names ---------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 const char *ar_keep_token(ar_reader *r, const ar_token *token)
 {
@@ -30,7 +30,7 @@ bool ar_read_name(ar_reader *r, const char **out, const char *what)
     return true;
 }
 
-/* ---- Numbers -------------------------------------------------------------------------------- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 /* What is wrong with the number from `start` up to the token, in the words of ar_number_read(). */
 static bool fail_number(ar_reader *r, const ar_token *start, arras_dtype dtype, const char *wrong)
@@ -118,7 +118,7 @@ bool ar_read_integers(ar_reader *r, int *n, int64_t *out, int most)
     return ar_expect(r, "]");
 }
 
-/* ---- Sizes ---------------------------------------------------------------------------------- */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 static bool fail_unknown_size(ar_reader *r, const ar_token *at, const char *name)
 {
@@ -230,7 +230,7 @@ bool ar_read_dims(ar_reader *r, int *rank, arras_dim *shape)
     return ar_expect(r, "]");
 }
 
-/* ---- Types ---------------------------------------------------------------------------------- */
+/* ---- Types ----------------------------------------------------------------------------------- */
 
 bool ar_read_type(ar_reader *r, ar_type *type, int *rank, arras_dim *shape)
 {
@@ -250,7 +250,7 @@ bool ar_read_dtype(ar_reader *r, arras_dtype *out)
     return true;
 }
 
-/* ---- Numbered things ------------------------------------------------------------------------ */
+/* ---- Numbered things ------------------------------------------------------------------------- */
 
 bool ar_numbers_add(ar_reader *r, ar_numbers *numbers, const ar_token *token, const void *value)
 {
@@ -286,7 +286,7 @@ const void *ar_numbers_find(const ar_numbers *numbers, int64_t number)
     return NULL;
 }
 
-/* ---- Operands ------------------------------------------------------------------------------- */
+/* ---- Operands -------------------------------------------------------------------------------- */
 
 bool ar_arrays_add(ar_reader *r, ar_arrays *arrays, arras_array x)
 {
@@ -371,7 +371,7 @@ bool ar_read_operands(ar_reader *r)
     return !at_option(r) || ar_fail_expected(r, "',' or ')'");
 }
 
-/* ---- Options -------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 /* axis= */
 bool ar_expect_option(ar_reader *r, const char *word)
@@ -417,7 +417,7 @@ bool ar_read_axes_mask(ar_reader *r, const char *what, int rank, uint32_t *mask)
            ar_fail_at(r, &at, err.code, "%s", err.text);
 }
 
-/* ---- Lists of operands ---------------------------------------------------------------------- */
+/* ---- Lists of operands ----------------------------------------------------------------------- */
 
 bool ar_read_list(ar_reader *r) { return ar_expect(r, "(") && ar_read_operands(r); }
 

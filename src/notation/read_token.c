@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Tokens --------------------------------------------------------------------------------- */
+/* ---- Tokens ---------------------------------------------------------------------------------- */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -170,7 +170,7 @@ bool ar_followed_by(const ar_reader *r, char mark)
     return c < r->end && *c == mark;
 }
 
-/* ---- Failures ------------------------------------------------------------------------------- */
+/* ---- Failures -------------------------------------------------------------------------------- */
 
 /* Columns count characters: bytes but for those that continue one in UTF-8. */
 static int64_t column(const ar_token *at)

@@ -8,7 +8,7 @@
 
 enum { AR_MAX_OPERANDS = 1 << 20 };
 
-/* ---- What a reader knows -------------------------------------------------------------------- */
+/* ---- What a reader knows --------------------------------------------------------------------- */
 
 typedef enum {
     AR_TOKEN_END,
@@ -80,7 +80,7 @@ typedef struct {
     int           depth;  /* of that nesting */
 } ar_reader;
 
-/* ---- Tokens --------------------------------------------------------------------------------- */
+/* ---- Tokens ---------------------------------------------------------------------------------- */
 
 void ar_advance(ar_reader *r);
 bool ar_token_is(const ar_token *token, const char *text); /* a mark or a name */
@@ -95,7 +95,7 @@ bool ar_fail_expected(ar_reader *r, const char *what);
 bool ar_fail_poison(ar_reader *r, const ar_token *at, arras_array poison);
 bool ar_fail_no_memory(ar_reader *r);
 
-/* ---- Names and numbers ---------------------------------------------------------------------- */
+/* ---- Names and numbers ----------------------------------------------------------------------- */
 
 /* Kept until the reader is done. */
 const char *ar_keep_token(ar_reader *r, const ar_token *token); /* NULL: no memory, and failed */
@@ -106,7 +106,7 @@ bool        ar_read_number(ar_reader *r, arras_dtype dtype, void *cell);
 bool ar_read_untyped(ar_reader *r, arras_dtype *dtype, ar_value *value);
 bool ar_read_integers(ar_reader *r, int *n, int64_t *out, int most); /* [1, -2] */
 
-/* ---- Sizes and types ------------------------------------------------------------------------ */
+/* ---- Sizes and types ------------------------------------------------------------------------- */
 
 bool ar_check_dim(ar_reader *r, const ar_token *at, arras_dim dim); /* fails for poison */
 bool ar_read_dim(ar_reader *r, arras_dim *out);
@@ -114,7 +114,7 @@ bool ar_read_dims(ar_reader *r, int *rank, arras_dim *shape); /* [n, 4] */
 bool ar_read_type(ar_reader *r, ar_type *type, int *rank, arras_dim *shape);
 bool ar_read_dtype(ar_reader *r, arras_dtype *out);
 
-/* ---- Operands and options ------------------------------------------------------------------- */
+/* ---- Operands and options -------------------------------------------------------------------- */
 
 /* `at` is the %3 or $3. */
 bool ar_numbers_add(ar_reader *r, ar_numbers *numbers, const ar_token *at, const void *value);
@@ -134,7 +134,7 @@ bool ar_read_int(ar_reader *r, int *out);
 bool ar_read_axes(ar_reader *r, int *n, int *axes);
 bool ar_read_axes_mask(ar_reader *r, const char *what, int rank, uint32_t *mask);
 
-/* ---- Cells and nodes ------------------------------------------------------------------------ */
+/* ---- Cells and nodes ------------------------------------------------------------------------- */
 
 /* { ... }: the cell of a lambda whose bindings are r->operands. */
 bool ar_read_cell(ar_reader *r, arras_expr *out);

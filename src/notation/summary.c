@@ -22,7 +22,7 @@ typedef struct {
     ar_expr_walk       walk;
 } tally;
 
-/* ---- Counting ------------------------------------------------------------------------------- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 static void count_node(tally *t, arras_array x)
 {
@@ -153,7 +153,7 @@ static arras_status add_program(tally *t, int64_t count, const arras_array *node
     return status;
 }
 
-/* ---- Tallies -------------------------------------------------------------------------------- */
+/* ---- Tallies --------------------------------------------------------------------------------- */
 
 static void tally_free(tally *t)
 {
@@ -208,7 +208,7 @@ arras_status ar_summarize(arras_summary *out, const arras_graph *g, arras_error 
     return status;
 }
 
-/* ---- Text ----------------------------------------------------------------------------------- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 /* "1.5 KiB (1536)", in whole numbers, so that no locale has a say. */
 static void print_amount(ar_text *out, const char *what, int64_t amount, int64_t unit, int n,

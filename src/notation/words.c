@@ -67,7 +67,7 @@ bool ar_variable_is_plain(const char *name, size_t length)
     return !is_word("inf", name, length) && !is_word("nan", name, length);
 }
 
-/* ---- Guesses -------------------------------------------------------------------------------- */
+/* ---- Guesses --------------------------------------------------------------------------------- */
 
 ar_guess ar_guess_start(const char *wrong)
 {

@@ -66,8 +66,8 @@ arras_status ar_fuse_look(ar_fusion *f);
 /* Sets `fused` and `reason` of all items (fuse_decide.c). */
 arras_status ar_fuse_decide(ar_fusion *f, bool no_fusion);
 double       ar_fuse_estimate(const arras_graph *g, arras_dim dim);
-/* Writes down what was decided of the arrays of f->g, which became those of `optimised`; where it was
- * decided before, that is brought up to date (decisions.c). */
+/* Writes down what was decided of the arrays of f->g, which became those of `optimised`; where it
+ * was decided before, that is brought up to date (decisions.c). */
 arras_status ar_decisions_note(ar_decisions *out, const ar_fusion *f, arras_graph *optimised,
                                const arras_array *became);
 

@@ -69,15 +69,17 @@ arras_status ar_simplify(arras_graph **out, const arras_graph *normal, arras_err
 /* Axes of one cell are left out of arrays that are no outputs (squeeze.c). */
 arras_status ar_squeeze(arras_graph **out, const arras_graph *normal, arras_error *err);
 
-/* Short reductions with known bounds become sums of their cells: windows become stencils (unroll.c). */
+/* Short reductions with known bounds become sums of their cells: windows become stencils
+ * (unroll.c). */
 arras_status ar_unroll(arras_graph **out, const arras_graph *normal, arras_error *err);
 
 /* Long reductions of few results become reductions of parts, which can run at once, and of their
  * results: in the same order, with the same bits (split.c). */
 arras_status ar_split(arras_graph **out, const arras_graph *normal, arras_error *err);
 
-/* The arrays that are not worth storing are computed where they are read: those whose cells cost less
- * than writing and reading them, and which are never read outside.  Outputs are stored (fuse*.c). */
+/* The arrays that are not worth storing are computed where they are read: those whose cells cost
+ * less than writing and reading them, and which are never read outside.  Outputs are stored
+ * (fuse*.c). */
 arras_status ar_fuse(arras_graph **out, const arras_graph *normal, arras_error *err);
 /* The same; options and decisions may be NULL. */
 arras_status ar_fuse_with(arras_graph **out, const arras_graph *normal,
@@ -86,7 +88,8 @@ arras_status ar_fuse_with(arras_graph **out, const arras_graph *normal,
 /* ---- All passes (optimise.c) ----------------------------------------------------------------- */
 
 /* The program as it should be computed: a normal form, each LAMBDA of it an array to store.  The
- * caller's; it borrows the data of `recorded`, which must outlive it.  decisions: NULL if nobody asks. */
+ * caller's; it borrows the data of `recorded`, which must outlive it.  decisions: NULL if nobody
+ * asks. */
 arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
                          const ar_opt_options *options, ar_decisions *decisions, arras_error *err);
 

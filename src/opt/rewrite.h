@@ -1,5 +1,5 @@
-/* rewrite.h -- a normal form written anew, one expression after the other; what the passes on normal
- * forms share.  Only src/opt/ sees this. */
+/* rewrite.h -- a normal form written anew, one expression after the other; what the passes on
+ * normal forms share.  Only src/opt/ sees this. */
 #ifndef AR_OPT_REWRITE_H
 #define AR_OPT_REWRITE_H
 

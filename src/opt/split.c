@@ -1,5 +1,5 @@
-/* split.c -- long reductions in parts that can run at once: those of few results, and those down the
- * columns of an array, which is then read in the order in which it lies in memory.
+/* split.c -- long reductions in parts that can run at once: those of few results, and those down
+ * the columns of an array, which is then read in the order in which it lies in memory.
  *
  * A part is an aligned range of a power of two of cells, so that joining the results of parts in
  * the tree of blocks gives the bits of the whole (docs/semantics.md).  Parts are along axis 0 of a
@@ -212,7 +212,7 @@ static arras_expr split_range(const reduction *d)
     return join_parts(d, by, AR_TREE_PARTIALS, &c, store_parts(d, d->reduction, &c));
 }
 
-/* ---- Down the columns ------------------------------------------------------------------------- */
+/* ---- Down the columns ------------------------------------------------------------------------ */
 
 typedef struct {
     const reduction *d;
@@ -229,8 +229,7 @@ static void look_down(columns *c, arras_expr e)
         arras_expr last = e->args[e->rank - 1];
 
         c->found++;
-        c->down = c->down && last->uses >> (c->d->rank - 1) & 1 &&
-                  !ar_depends_on(last, c->d->name);
+        c->down = c->down && last->uses >> (c->d->rank - 1) & 1 && !ar_depends_on(last, c->d->name);
     }
     for (int i = 0; c->down && i < e->nargs; i++)
         look_down(c, e->args[i]);

@@ -74,9 +74,8 @@ static arras_status bind_member(binder *b, int i, arras_error *err)
     return ARRAS_OK;
 }
 
-arras_status ar_group_bind(arras_array *lambdas, arras_array **inputs, int *ninputs,
-                           arras_graph *g, int n, const arras_array *members, ar_arena *arena,
-                           arras_error *err)
+arras_status ar_group_bind(arras_array *lambdas, arras_array **inputs, int *ninputs, arras_graph *g,
+                           int n, const arras_array *members, ar_arena *arena, arras_error *err)
 {
     binder       b = { .g = g, .n = n, .members = members };
     size_t       room = 0;

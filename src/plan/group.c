@@ -57,7 +57,8 @@ static bool may_join(const grouper *s, const ar_member *m, int number)
     const group     *g = &s->groups[number];
     const ar_member *model = &s->members[g->model];
 
-    return !m->facts.product && !model->facts.product && g->results < MOST_RESULTS && g->inputs + m->lambda->ninputs <= MOST_INPUTS &&
+    return !m->facts.product && !model->facts.product && g->results < MOST_RESULTS &&
+           g->inputs + m->lambda->ninputs <= MOST_INPUTS &&
            g->operations + m->facts.operations <= MOST_OPERATIONS &&
            model->constant == m->constant && model->facts.reduces == m->facts.reduces &&
            same_shape(model->lambda, m->lambda) && order_allows(s, m, number);

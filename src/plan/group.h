@@ -22,8 +22,9 @@ typedef struct {
 arras_status ar_groups_make(ar_groups *out, int n, ar_member *members, const int *of_node,
                             bool single, ar_arena *arena, arras_error *err);
 
-/* The lambdas of one group in terms of the same inputs; members read at their own cell are written
- * into their readers.  New lambdas of `g`; *inputs and *ninputs are what all of them are bound to. */
+/* The lambdas of one group in terms of the same inputs; members read at their own cell are
+ * written into their readers.  New lambdas of `g`; *inputs and *ninputs are what all of them are
+ * bound to. */
 arras_status ar_group_bind(arras_array *lambdas, arras_array **inputs, int *ninputs,
                            arras_graph *g, int n, const arras_array *members, ar_arena *arena,
                            arras_error *err);

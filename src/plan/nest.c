@@ -52,8 +52,8 @@ static arras_status step_reach(reach *r, const ar_step *step, int input, arras_e
 static bool may_nest(const ar_plan *plan, const ar_step *from, const ar_step *into)
 {
     return from->form.n == 1 && !from->constant && from->rank > 0 && into->rank > 0 &&
-           plan->arrays[from->results[0]].at == AR_AT_TEMPORARY &&
-           from->ninputs < MOST_OPERANDS && into->ninputs + into->form.n < MOST_OPERANDS;
+           plan->arrays[from->results[0]].at == AR_AT_TEMPORARY && from->ninputs < MOST_OPERANDS &&
+           into->ninputs + into->form.n < MOST_OPERANDS;
 }
 
 static arras_status nest_one(ar_plan *plan, int s, int k, const int *readers, arras_error *err)

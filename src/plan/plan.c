@@ -270,8 +270,7 @@ static arras_status make_room(planner *p)
 
     p->plan->arrays = take(p, count, sizeof *p->plan->arrays);
     p->plan->steps = take(p, count, sizeof *p->plan->steps);
-    p->plan->copies =
-        take(p, (size_t)ar_graph_output_count(p->g), sizeof *p->plan->copies);
+    p->plan->copies = take(p, (size_t)ar_graph_output_count(p->g), sizeof *p->plan->copies);
     p->members = take(p, count, sizeof *p->members);
     p->array_of = take(p, ids, sizeof *p->array_of);
     p->member_of = take(p, ids, sizeof *p->member_of);

@@ -111,7 +111,7 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape,
 void ar_tiling_rows(ar_tiling *out, const ar_gemm *gemm, const int64_t *shape);
 void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number);
 
-/* ---- Memory (place.c) ----------------------------------------------------------------------- */
+/* ---- Memory (place.c) ------------------------------------------------------------------------ */
 
 /* A block that is needed from its first step to its last, both included. */
 typedef struct {

@@ -27,11 +27,11 @@ static int64_t bytes_per_cell(const ar_step *step)
 static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *sizes,
                             const ar_tile_options *options)
 {
-    double  cost = ar_step_cost(step, sizes);
-    double  cached = (double)options->bytes / (double)bytes_per_cell(step);
-    double  shared = (double)cells / (TILES_PER_THREAD * options->threads);
-    double  shortest = SHORTEST_PS / cost;
-    double  wanted = cached < shared ? cached : shared;
+    double cost = ar_step_cost(step, sizes);
+    double cached = (double)options->bytes / (double)bytes_per_cell(step);
+    double shared = (double)cells / (TILES_PER_THREAD * options->threads);
+    double shortest = SHORTEST_PS / cost;
+    double wanted = cached < shared ? cached : shared;
 
     if (options->exact)
         return clamp(cached, cells);
@@ -95,8 +95,8 @@ static void count_tiles(ar_tiling *t)
     }
 }
 
-void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape,
-                    const int64_t *sizes, const ar_tile_options *options)
+void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, const int64_t *sizes,
+                    const ar_tile_options *options)
 {
     int64_t cells = 1;
     int     crossing;
@@ -122,9 +122,7 @@ void ar_tiling_rows(ar_tiling *out, const ar_gemm *gemm, const int64_t *shape)
     *out = (ar_tiling){ .rank = gemm->rank };
     for (int axis = 0; axis < gemm->rank; axis++) {
         out->shape[axis] = shape[axis];
-        out->tile[axis] = axis == gemm->column ? shape[axis]
-                          : axis == gemm->row  ? AR_GEMM_ROWS
-                                               : 1;
+        out->tile[axis] = axis == gemm->column ? shape[axis] : axis == gemm->row ? AR_GEMM_ROWS : 1;
     }
     count_tiles(out);
 }

@@ -40,7 +40,7 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* ---- Keys ----------------------------------------------------------------------------------- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 void ar_key_put(ar_text *out, const ar_key *key)
 {
@@ -78,7 +78,7 @@ uint64_t ar_key_hash(const ar_key *key, ar_build_hash *hash, uint64_t seed)
     return seed;
 }
 
-/* ---- Requests ------------------------------------------------------------------------------- */
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 /* One call of ar_build_open.  Points into itself: it stays where it was made. */
 typedef struct {
@@ -147,7 +147,7 @@ static arras_status make_request(request *r, const ar_build_options *options, co
     return ARRAS_OK;
 }
 
-/* ---- Loading -------------------------------------------------------------------------------- */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 /* The loader takes files of one name for one file, but descriptors are used again.  So each load
  * spells its path in a way of its own: a "/" or "/." for each bit of a counter. */
@@ -195,7 +195,7 @@ static arras_status load_timed(void **handle, request *r, const ar_text *object,
     return status;
 }
 
-/* ---- Building ------------------------------------------------------------------------------- */
+/* ---- Building -------------------------------------------------------------------------------- */
 
 static bool build_from_disk(void **handle, request *r, const ar_disk *disk)
 {
@@ -250,7 +250,7 @@ static arras_status build(void **handle, request *r, arras_error *err)
     return status;
 }
 
-/* ---- Modules; these run with the lock held -------------------------------------------------- */
+/* ---- Modules; these run with the lock held --------------------------------------------------- */
 
 static ar_module **bucket_of(uint64_t hash) { return &modules.buckets[hash % BUCKETS]; }
 
@@ -325,7 +325,7 @@ static void add_stats(const ar_build_stats *more)
     sum->cache_ns += more->cache_ns;
 }
 
-/* ---- The door ------------------------------------------------------------------------------- */
+/* ---- The door -------------------------------------------------------------------------------- */
 
 /* The module of a key, waited for if another thread builds it; `fresh`: it is the caller who has
  * to. NULL when there is no memory. */

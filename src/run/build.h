@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-/* ---- Modules (build.c) ---------------------------------------------------------------------- */
+/* ---- Modules (build.c) ----------------------------------------------------------------------- */
 
 typedef struct ar_module ar_module;
 
@@ -48,7 +48,7 @@ typedef struct {
 
 void ar_build_stats_read(ar_build_stats *out);
 
-/* ---- Keys: all that decides what code comes out --------------------------------------------- */
+/* ---- Keys: all that decides what code comes out ---------------------------------------------- */
 
 typedef struct {
     const char *data;
@@ -81,7 +81,7 @@ void         ar_compiler_forget(void);
 /* What -march=native depends on, as a short text. */
 const char *ar_cpu_identity(void);
 
-/* ---- The compiler (compiler.c) -------------------------------------------------------------- */
+/* ---- The compiler (compiler.c) --------------------------------------------------------------- */
 
 extern const char *const ar_compiler_arguments[]; /* those that are always there */
 
@@ -95,7 +95,7 @@ int  ar_scratch_open(const char *label);
 bool ar_write_all(int fd, const void *bytes, size_t length); /* from the start of a file */
 bool ar_read_all(ar_text *out, int fd); /* appends all there is from the current place on */
 
-/* ---- The cache on disk (disk_cache.c) ------------------------------------------------------- */
+/* ---- The cache on disk (disk_cache.c) -------------------------------------------------------- */
 
 typedef struct {
     int     directory; /* -1: there is none that can be used */

@@ -41,7 +41,7 @@ const char *const ar_compiler_arguments[] = {
     NULL,
 };
 
-/* ---- Files ---------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static const char *temporary_directory(void)
 {
@@ -96,7 +96,7 @@ bool ar_read_all(ar_text *out, int fd)
     }
 }
 
-/* ---- One run -------------------------------------------------------------------------------- */
+/* ---- One run --------------------------------------------------------------------------------- */
 
 enum { MESSAGES_LIMIT = 65536, MESSAGES_READ = 8192, DEFAULT_TIMEOUT_MS = 120 * 1000 };
 
@@ -311,7 +311,7 @@ static void stop(pid_t pid)
         ;
 }
 
-/* ---- What went wrong ------------------------------------------------------------------------ */
+/* ---- What went wrong ------------------------------------------------------------------------- */
 
 /* The first error in the source, else the first line there is. */
 static const char *first_error(char *messages)

@@ -1,5 +1,5 @@
-/* copy.c -- the cells of one tensor into another of the same type and shape, whatever their strides;
- * without memory of its own. */
+/* copy.c -- the cells of one tensor into another of the same type and shape, whatever their
+ * strides; without memory of its own. */
 #include "run/tensor.h"
 
 /* Axes of one cell are left out, and two that are one run of cells in both are one. */

@@ -58,7 +58,8 @@ static void *build_unit(void *context)
     return NULL;
 }
 
-/* The first by the caller, each other one by a thread of its own; compilers run at the same time. */
+/* The first by the caller, each other one by a thread of its own; compilers run at the same time.
+ */
 static arras_status build_units(ar_core *core, unit *units, int n, arras_error *err)
 {
     arras_status status = ARRAS_OK;
@@ -126,16 +127,15 @@ static arras_status make_room(ar_core *core, const ar_core_parts *parts, arras_e
 {
     size_t arrays = (size_t)core->plan.narrays;
 
-    core->kernels =
-        ar_arena_alloc(&core->arena, (size_t)core->plan.ncodes, sizeof *core->kernels);
+    core->kernels = ar_arena_alloc(&core->arena, (size_t)core->plan.ncodes, sizeof *core->kernels);
     core->sole_reader = ar_arena_alloc(&core->arena, arrays, sizeof *core->sole_reader);
     core->copied = ar_arena_alloc(&core->arena, arrays, sizeof *core->copied);
     core->modules = ar_arena_alloc(&core->arena, (size_t)parts->nsources, sizeof *core->modules);
     core->sources = ar_arena_alloc(&core->arena, (size_t)parts->nsources, sizeof *core->sources);
     core->data_index =
         ar_arena_copy(&core->arena, parts->data_index, (size_t)parts->ndata, sizeof(int));
-    if (!core->kernels || !core->sole_reader || !core->copied || !core->modules ||
-        !core->sources || !core->data_index)
+    if (!core->kernels || !core->sole_reader || !core->copied || !core->modules || !core->sources ||
+        !core->data_index)
         return ar_fail_memory(err, arrays * sizeof *core->sole_reader);
     for (int i = 0; i < parts->nsources; i++) {
         const ar_text *source = &parts->sources[i];

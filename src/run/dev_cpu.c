@@ -11,7 +11,7 @@ typedef struct {
     ar_arena         arena; /* the names in the options */
 } cpu;
 
-/* ---- Opening -------------------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static bool copy_name(const char **out, cpu *c, const char *name)
 {
@@ -46,7 +46,7 @@ static arras_status open_cpu(void **state, const arras_options *options, arras_e
     return ARRAS_OK;
 }
 
-/* ---- Memory --------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Before what is given stands the address of the block that it is in. */
 static arras_status alloc_cpu(void **memory, void *state, int64_t bytes, arras_error *err)
@@ -98,7 +98,7 @@ static arras_status copy_within_cpu(void *state, void *to, int64_t to_offset, co
     return ARRAS_OK;
 }
 
-/* ---- Kernels -------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 static arras_status build_cpu(void **module, void *state, const char *source, size_t length,
                               arras_error *err)

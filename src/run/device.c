@@ -5,7 +5,7 @@
 
 static const ar_device_type *const types[] = { &ar_cpu_type };
 
-/* ---- Counting ------------------------------------------------------------------------------- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 /* relaxed: who keeps a thing has it already */
 static void keep(atomic_int *references)
@@ -19,7 +19,7 @@ static bool drop(atomic_int *references)
     return atomic_fetch_sub_explicit(references, 1, memory_order_acq_rel) == 1;
 }
 
-/* ---- Devices -------------------------------------------------------------------------------- */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
 static const ar_device_type *find_type(const char *name)
 {
@@ -79,7 +79,7 @@ void ar_device_drop(arras_device *device)
     ar_free(device);
 }
 
-/* ---- Blocks --------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 arras_status ar_block_new(arras_block **out, arras_device *device, int64_t bytes, arras_error *err)
 {
@@ -119,7 +119,7 @@ void ar_block_drop(arras_block *block)
     ar_free(block);
 }
 
-/* ---- Kernels -------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* With nothing in it but its name. */
 static arras_status new_kernel(arras_kernel **out, arras_device *device, const char *name,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Paths ---------------------------------------------------------------------------------- */
+/* ---- Paths ----------------------------------------------------------------------------------- */
 
 static uint64_t *row_of(const ar_device_order *order, int node)
 {
@@ -91,7 +91,7 @@ void ar_device_order_free(ar_device_order *order)
     ar_free(order->accesses);
 }
 
-/* ---- Lifetimes ------------------------------------------------------------------------------ */
+/* ---- Lifetimes ------------------------------------------------------------------------------- */
 
 static arras_status check_lifetime(const ar_device_order *order, const ar_device_nodes *all,
                                    int node, int memory, arras_error *err)
@@ -135,7 +135,7 @@ static arras_status check_lifetimes(const ar_device_order *order, const ar_devic
     return status;
 }
 
-/* ---- Hazards -------------------------------------------------------------------------------- */
+/* ---- Hazards --------------------------------------------------------------------------------- */
 
 static bool is_access(const arras_arg *arg)
 {

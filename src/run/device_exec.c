@@ -3,7 +3,7 @@
 
 enum { IDLE, BUSY, STARTED };
 
-/* ---- Arguments ------------------------------------------------------------------------------ */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 static ar_device_operand operand_of(const arras_exec *exec, const arras_arg *arg)
 {
@@ -47,7 +47,7 @@ static void bind_all(arras_exec *exec)
     }
 }
 
-/* ---- Memory --------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const arras_exec *exec;
@@ -103,7 +103,7 @@ static arras_status plan_memory(arras_exec *exec, arras_error *err)
     return status;
 }
 
-/* ---- Instantiating -------------------------------------------------------------------------- */
+/* ---- Instantiating --------------------------------------------------------------------------- */
 
 static bool alloc_arrays(arras_exec *exec)
 {
@@ -218,7 +218,7 @@ void ar_exec_free(arras_exec *exec)
     ar_free(exec);
 }
 
-/* ---- Launching ------------------------------------------------------------------------------ */
+/* ---- Launching ------------------------------------------------------------------------------- */
 
 arras_status ar_exec_claim(arras_exec *exec, const char *what, arras_error *err)
 {
@@ -279,7 +279,7 @@ arras_status ar_exec_wait(arras_exec *exec, arras_error *err)
 
 void ar_exec_cancel(arras_exec *exec) { ar_taskgraph_cancel(exec->tasks, ARRAS_ECANCEL); }
 
-/* ---- Looking -------------------------------------------------------------------------------- */
+/* ---- Looking --------------------------------------------------------------------------------- */
 
 static int64_t count_kernels(const ar_device_nodes *all)
 {

@@ -31,7 +31,7 @@ void ar_device_graph_free(arras_taskgraph *graph)
     ar_free(graph);
 }
 
-/* ---- Names ---------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static const char *kind_name(const ar_device_node *node)
 {
@@ -53,7 +53,7 @@ const char *ar_device_node_name(char *label, const ar_device_nodes *all, int nod
     return label;
 }
 
-/* ---- Arguments ------------------------------------------------------------------------------ */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 /* What is being checked, for messages: argument `i` of `node`, which may not be in the graph yet.
  */
@@ -185,7 +185,7 @@ bool ar_device_arg_same(const arras_arg *a, const arras_arg *b)
            a->place.offset == b->place.offset && a->bytes == b->bytes && a->host == b->host;
 }
 
-/* ---- Edges ---------------------------------------------------------------------------------- */
+/* ---- Edges ----------------------------------------------------------------------------------- */
 
 static bool is_node(const arras_taskgraph *graph, int node)
 {
@@ -225,7 +225,7 @@ static arras_status add_edges(arras_taskgraph *graph, int n, const int *after, a
     return status;
 }
 
-/* ---- Nodes ---------------------------------------------------------------------------------- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 static arras_status check_memfree(const ar_device_nodes *all, int memory, arras_error *err)
 {

@@ -2,7 +2,7 @@
  * under which name; and these as a picture. */
 #include "run/device_graph.h"
 
-/* ---- What tasks do -------------------------------------------------------------------------- */
+/* ---- What tasks do --------------------------------------------------------------------------- */
 
 static const ar_device_node *node_of(const ar_exec_task *task)
 {
@@ -74,7 +74,7 @@ static void give_work(ar_task *task, const ar_device_node *node, const ar_device
     }
 }
 
-/* ---- Names ---------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static void put_name(ar_text *out, const ar_device_node *node)
 {
@@ -101,7 +101,7 @@ static arras_status name_of(const char **out, const ar_device_node *node, int nu
     return *out ? ARRAS_OK : ar_fail_memory(err, AR_NODE_LABEL);
 }
 
-/* ---- Tasks ---------------------------------------------------------------------------------- */
+/* ---- Tasks ----------------------------------------------------------------------------------- */
 
 static arras_status add_nodes(ar_taskgraph *tasks, const ar_device_nodes *all,
                               ar_exec_task *contexts, ar_arena *arena, arras_error *err)
@@ -138,7 +138,7 @@ arras_status ar_device_tasks(ar_taskgraph **out, const arras_taskgraph *graph,
     return ARRAS_OK;
 }
 
-/* ---- Pictures ------------------------------------------------------------------------------- */
+/* ---- Pictures -------------------------------------------------------------------------------- */
 
 /* Kernels are numbered in the order of their first use; copies have a colour in common. */
 static void classify(int *classes, const ar_device_nodes *all)

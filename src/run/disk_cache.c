@@ -30,7 +30,7 @@ typedef struct {
     char     magic[8];
 } footer;
 
-/* ---- The directory -------------------------------------------------------------------------- */
+/* ---- The directory --------------------------------------------------------------------------- */
 
 static const char *value_of(const char *variable)
 {
@@ -132,7 +132,7 @@ void ar_disk_close(ar_disk *disk)
     disk->directory = -1;
 }
 
-/* ---- Out ------------------------------------------------------------------------------------ */
+/* ---- Out ------------------------------------------------------------------------------------- */
 
 /* Leaves the object alone in `file` when it is whole and was built for this key. */
 static bool unwrap(ar_text *file, const ar_key *key)
@@ -180,7 +180,7 @@ bool ar_disk_fetch(ar_text *object, const ar_disk *disk, const ar_key *key)
     return found;
 }
 
-/* ---- The limit ------------------------------------------------------------------------------ */
+/* ---- The limit ------------------------------------------------------------------------------- */
 
 typedef struct {
     char    name[40];
@@ -311,7 +311,7 @@ static void keep_limit(const ar_disk *disk, int64_t stored, int64_t *evicted)
     pthread_mutex_unlock(&known.lock);
 }
 
-/* ---- In ------------------------------------------------------------------------------------- */
+/* ---- In -------------------------------------------------------------------------------------- */
 
 static void wrap(ar_text *file, const ar_key *key, const ar_text *object)
 {

@@ -1,4 +1,5 @@
-/* inputs.h -- what the user binds to the inputs and sizes of a program, checked.  Internal to run/. */
+/* inputs.h -- what the user binds to the inputs and sizes of a program, checked.  Internal to
+ * run/. */
 #ifndef AR_RUN_INPUTS_H
 #define AR_RUN_INPUTS_H
 

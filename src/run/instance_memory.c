@@ -4,11 +4,11 @@
 #include "run/program.h"
 
 typedef struct {
-    arras_run *run;
-    int       *block_of; /* by array; -1: not a temporary */
-    int       *array_of; /* by block */
-    ar_block  *blocks;
-    int        n;
+    arras_run   *run;
+    int         *block_of; /* by array; -1: not a temporary */
+    int         *array_of; /* by block */
+    ar_block    *blocks;
+    int          n;
     int         *step_of;   /* by operand */
     int         *last_edge; /* by task: the last task it was ordered before, + 1 */
     bool        *followed;  /* by task: some task comes after it */
@@ -33,10 +33,11 @@ static void add_blocks(placer *p)
         p->block_of[a] = -1;
         if (array->at != AR_AT_TEMPORARY || home(p, array->step) != array->step)
             continue;
-        p->blocks[p->n] = (ar_block){ .bytes = tensor->count * (int64_t)ar_dtype_size(tensor->dtype),
-                                      .first = array->step,
-                                      .last = array->step,
-                                      .heir = -1 };
+        p->blocks[p->n] =
+            (ar_block){ .bytes = tensor->count * (int64_t)ar_dtype_size(tensor->dtype),
+                        .first = array->step,
+                        .last = array->step,
+                        .heir = -1 };
         p->array_of[p->n] = a;
         p->block_of[a] = p->n++;
     }

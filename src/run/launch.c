@@ -1,10 +1,10 @@
 /* launch.c -- a launch from its bindings to its results, at once or in two steps. */
-#include "run/buffers.h"
 #include "run/launch.h"
+#include "run/buffers.h"
 
 #include <string.h>
 
-/* ---- The reference evaluator in place of kernels ---------------------------------------------- */
+/* ---- The reference evaluator in place of kernels --------------------------------------------- */
 
 static ar_tensor result_tensor(const arras_buffer *b)
 {
@@ -85,7 +85,7 @@ static arras_status launch_plain(arras_results **out, const arras_program *p, in
     return status;
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------- */
+/* ---- Ends ------------------------------------------------------------------------------------ */
 
 static void count_launch(arras_program *p, const arras_run *run, int64_t allocations)
 {
@@ -109,8 +109,9 @@ static arras_status explain_fault(const arras_run *run, arras_error *err)
     ar_sorted_close(&sorted);
     ar_results_free(results);
     return status != ARRAS_OK ? status
-                              : ar_fail(err, ARRAS_EINDEX, "a kernel met an index outside its array "
-                                                           "that the reference evaluator did not");
+                              : ar_fail(err, ARRAS_EINDEX,
+                                        "a kernel met an index outside its array "
+                                        "that the reference evaluator did not");
 }
 
 static arras_status end_run(arras_results **out, arras_run *run, arras_status status,
@@ -132,7 +133,7 @@ static void copy_entries(const arras_run *run)
         ar_cells_copy(&run->entries[i].to, &run->entries[i].from);
 }
 
-/* ---- At once ---------------------------------------------------------------------------------- */
+/* ---- At once --------------------------------------------------------------------------------- */
 
 arras_status ar_launch(arras_results **out, arras_program *p, int n, const arras_binding *bindings,
                        arras_error *err)
@@ -157,7 +158,7 @@ arras_status ar_launch(arras_results **out, arras_program *p, int n, const arras
     return status;
 }
 
-/* ---- In two steps ----------------------------------------------------------------------------- */
+/* ---- In two steps ---------------------------------------------------------------------------- */
 
 static arras_status start_plain(arras_run **out, arras_program *p, int n,
                                 const arras_binding *bindings, arras_error *err)

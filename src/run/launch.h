@@ -5,7 +5,7 @@
 
 #include "run/program.h"
 
-/* ---- Names (launch_names.c) ------------------------------------------------------------------- */
+/* ---- Names (launch_names.c) ------------------------------------------------------------------ */
 
 /* Bindings by what they bind.  A name that is both an input and an output binds the input where it
  * stands first, and the output where it stands again. */
@@ -29,7 +29,7 @@ arras_status ar_output_check(ar_tensor *out, int64_t *strides, const char *name,
                              const arras_buffer *buffer, arras_dtype dtype, int rank,
                              const int64_t *shape, arras_error *err);
 
-/* ---- Bindings (launch_bind.c) ----------------------------------------------------------------- */
+/* ---- Bindings (launch_bind.c) ---------------------------------------------------------------- */
 
 /* Finds or makes an instance for these bindings, and binds them.  The run is busy then. */
 arras_status ar_run_bind(arras_run **out, arras_program *p, int n, const arras_binding *bindings,
@@ -38,14 +38,14 @@ void         ar_run_release(arras_run *run);
 /* The bindings of a run again. */
 arras_status ar_run_sorted(ar_sorted *out, const arras_run *run, arras_error *err);
 
-/* ---- What overlaps (overlap.c) ---------------------------------------------------------------- */
+/* ---- What overlaps (overlap.c) --------------------------------------------------------------- */
 
 /* Two tensors may have a byte in common.  Columns of one matrix do not, nor do blocks of them. */
 bool ar_tensors_meet(const ar_tensor *a, const ar_tensor *b);
 /* Two cells of one tensor may have a byte in common. */
 bool ar_tensor_meets_itself(const ar_tensor *tensor);
 
-/* ---- Memory that is bound (launch_memory.c) --------------------------------------------------- */
+/* ---- Memory that is bound (launch_memory.c) -------------------------------------------------- */
 
 bool ar_tensor_is_aligned(const ar_tensor *tensor);
 

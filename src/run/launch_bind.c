@@ -1,7 +1,8 @@
 /* launch_bind.c -- from the bindings of a launch to an instance that is ready to run.
  *
- * Three ways, each much quicker than the next: the bindings are those of an earlier launch, or differ
- * in their memory only; an instance for the same sizes and layout is there; one has to be made. */
+ * Three ways, each much quicker than the next: the bindings are those of an earlier launch, or
+ * differ in their memory only; an instance for the same sizes and layout is there; one has to be
+ * made. */
 #include "run/buffers.h"
 #include "run/launch.h"
 
@@ -9,7 +10,7 @@
 
 enum { MOST_IDLE = 4 };
 
-/* ---- The same again --------------------------------------------------------------------------- */
+/* ---- The same again -------------------------------------------------------------------------- */
 
 static bool same_numbers(int n, const int64_t *a, const int64_t *b)
 {
@@ -30,7 +31,8 @@ static bool is_like(const arras_run *run, const ar_bound *b, const arras_binding
 {
     const arras_buffer *buffer = &binding->buffer;
 
-    return binding->name && strcmp(b->name, binding->name) == 0 && b->dtype == buffer->dtype && b->rank == buffer->rank &&
+    return binding->name && strcmp(b->name, binding->name) == 0 && b->dtype == buffer->dtype &&
+           b->rank == buffer->rank &&
            (b->rank == 0 || (buffer->shape && same_numbers(b->rank, b->shape, buffer->shape))) &&
            b->has_strides == (buffer->strides != NULL) &&
            (!b->has_strides || same_numbers(b->rank, b->strides, buffer->strides)) &&
@@ -80,7 +82,7 @@ static bool take_memory(arras_run *run, const arras_binding *bindings, bool *cha
     return true;
 }
 
-/* ---- From names and shapes -------------------------------------------------------------------- */
+/* ---- From names and shapes ------------------------------------------------------------------- */
 
 static arras_status copy_binding(arras_run *run, ar_bound *to, const arras_binding *from,
                                  arras_error *err)
@@ -157,7 +159,7 @@ arras_status ar_run_sorted(ar_sorted *out, const arras_run *run, arras_error *er
     return status;
 }
 
-/* ---- An instance for these sizes -------------------------------------------------------------- */
+/* ---- An instance for these sizes ------------------------------------------------------------- */
 
 static arras_status check_inputs(const ar_core *core, const ar_inputs *inputs, arras_error *err)
 {
@@ -240,8 +242,8 @@ static void trim_idle(arras_program *p)
 }
 
 /* The lock is held: constants are computed once. */
-static arras_status add_run(arras_run **out, arras_program *p, ar_variant *v,
-                            const int64_t *sizes, arras_error *err)
+static arras_status add_run(arras_run **out, arras_program *p, ar_variant *v, const int64_t *sizes,
+                            arras_error *err)
 {
     arras_run   *run;
     arras_status status = ar_instance_new(&run, p, v, sizes, err);
@@ -262,8 +264,8 @@ static arras_status add_run(arras_run **out, arras_program *p, ar_variant *v,
     return ARRAS_OK;
 }
 
-static arras_status find_run(arras_run **out, arras_program *p, ar_variant *v,
-                             const int64_t *sizes, arras_error *err)
+static arras_status find_run(arras_run **out, arras_program *p, ar_variant *v, const int64_t *sizes,
+                             arras_error *err)
 {
     arras_status status = ARRAS_OK;
     arras_run   *run;
@@ -307,8 +309,8 @@ static arras_status bind_anew(arras_run **out, arras_program *p, int n,
     const ar_core *core = p->variants->core;
     ar_variant    *v;
     ar_inputs      inputs;
-    arras_status   status = ar_inputs_open(&inputs, core->optimised, sorted->ninputs,
-                                           sorted->inputs, err);
+    arras_status   status =
+        ar_inputs_open(&inputs, core->optimised, sorted->ninputs, sorted->inputs, err);
 
     if (status == ARRAS_OK)
         status = check_inputs(core, &inputs, err);
@@ -325,11 +327,10 @@ static arras_status bind_anew(arras_run **out, arras_program *p, int n,
     return status;
 }
 
-/* ---- All of it -------------------------------------------------------------------------------- */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static arras_status sort_and_bind(arras_run **out, arras_program *p, int n,
-                                  const arras_binding *bindings, bool has_results,
-                                  arras_error *err)
+                                  const arras_binding *bindings, bool has_results, arras_error *err)
 {
     const arras_graph *g = p->variants->core->optimised;
     ar_sorted          sorted;

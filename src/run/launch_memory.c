@@ -1,11 +1,12 @@
-/* launch_memory.c -- the memory that a launch is given, and where steps must not use it directly. */
+/* launch_memory.c -- the memory that a launch is given, and where steps must not use it directly.
+ */
 #include "run/buffers.h"
 #include "run/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Layouts ---------------------------------------------------------------------------------- */
+/* ---- Layouts --------------------------------------------------------------------------------- */
 
 bool ar_tensor_is_aligned(const ar_tensor *tensor)
 {
@@ -19,7 +20,7 @@ bool ar_tensor_is_aligned(const ar_tensor *tensor)
     return (uintptr_t)tensor->data % (uintptr_t)align == 0;
 }
 
-/* ---- Inputs ----------------------------------------------------------------------------------- */
+/* ---- Inputs ---------------------------------------------------------------------------------- */
 
 static int64_t bytes_of(const ar_tensor *tensor)
 {
@@ -108,7 +109,7 @@ static arras_status bind_inputs(arras_run *run, arras_error *err)
     return status;
 }
 
-/* ---- Outputs: where they are to go ------------------------------------------------------------- */
+/* ---- Outputs: where they are to go ----------------------------------------------------------- */
 
 static int output_source(const arras_run *run, int output)
 {
@@ -141,8 +142,8 @@ static arras_status add_result(arras_run *run, int output, const ar_tensor *like
     ar_strides_make(shape + rank, like->dtype, like->rank, shape);
     r->items[r->count++] =
         (arras_binding){ kept, { data, like->dtype, like->rank, shape, shape + rank } };
-    run->outputs[output] = (ar_tensor){ like->dtype, like->rank, shape, shape + rank,
-                                        like->count, data, false };
+    run->outputs[output] =
+        (ar_tensor){ like->dtype, like->rank, shape, shape + rank, like->count, data, false };
     return ARRAS_OK;
 }
 
@@ -200,10 +201,10 @@ static arras_status bind_outputs(arras_run *run, arras_error *err)
     return status;
 }
 
-/* ---- Outputs: where they are computed ---------------------------------------------------------- */
+/* ---- Outputs: where they are computed -------------------------------------------------------- */
 
-/* The step that writes the output reads of this input only the cell it writes, nobody else reads the
- * input, and nothing can go wrong that would need the input again. */
+/* The step that writes the output reads of this input only the cell it writes, nobody else reads
+ * the input, and nothing can go wrong that would need the input again. */
 static bool may_write_over(const arras_run *run, int output_array, int input_array)
 {
     const ar_core   *core = run->core;

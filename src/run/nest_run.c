@@ -1,6 +1,6 @@
-/* nest_run.c -- steps that run in the tiles of another: each tile computes, in scratch memory of its
- * thread, the rows of every inner result that it needs, halo included, and then its own rows.  What
- * lies between tiles is computed twice; nothing of it goes through memory. */
+/* nest_run.c -- steps that run in the tiles of another: each tile computes, in scratch memory of
+ * its thread, the rows of every inner result that it needs, halo included, and then its own rows.
+ * What lies between tiles is computed twice; nothing of it goes through memory. */
 #include "run/buffers.h"
 #include "run/program.h"
 
@@ -8,7 +8,7 @@
 
 enum { MOST_MEMBERS = 8, MOST_OPERANDS = 64 };
 
-/* ---- Making one ------------------------------------------------------------------------------- */
+/* ---- Making one ------------------------------------------------------------------------------ */
 
 /* Of the cache of a core, or what the user takes for it. */
 static int64_t cache_bytes(const arras_run *run)
@@ -105,8 +105,7 @@ static void choose_rows(ar_nest *nest, int64_t cache, int threads)
     rows = ar_max64(rows, 2 * halo);
     shared = nest->members[nest->n - 1].length / (4 * threads);
     nest->rows = ar_max64(1, ar_min64(rows, ar_max64(1, shared)));
-    nest->tiles =
-        (nest->members[nest->n - 1].length + nest->rows - 1) / nest->rows;
+    nest->tiles = (nest->members[nest->n - 1].length + nest->rows - 1) / nest->rows;
     for (int i = 0; i + 1 < nest->n; i++) {
         nest->members[i].offset = nest->scratch_bytes;
         nest->scratch_bytes += (nest->rows + halo) * nest->members[i].row_bytes + AR_BLOCK_ALIGN;
@@ -131,8 +130,7 @@ static arras_status make_nest(arras_run *run, int home, int n, arras_error *err)
     for (int i = 0; i < n && linked; i++) {
         ar_nest_member *m = &nest->members[i];
 
-        m->consumer = i + 1 == n ? -1
-                                 : member_number(nest, &run->steps[m->step->step->inside]);
+        m->consumer = i + 1 == n ? -1 : member_number(nest, &run->steps[m->step->step->inside]);
         linked = link_operands(run, nest, m);
     }
     choose_rows(nest, cache_bytes(run), run->program->threads);
@@ -167,7 +165,7 @@ void ar_instance_nest_free(arras_run *run)
             ar_buffer_give(run->steps[s].nest->scratch);
 }
 
-/* ---- Running it ------------------------------------------------------------------------------- */
+/* ---- Running it ------------------------------------------------------------------------------ */
 
 typedef struct {
     int64_t lo, hi;
@@ -182,8 +180,7 @@ static rows rows_for(const ar_nest_member *m, rows wanted)
  * may lie outside of it: as a number, for nobody reads there. */
 static char *base_of(const ar_nest_member *m, rows at, char *scratch)
 {
-    return (char *)((uintptr_t)scratch + (uintptr_t)m->offset -
-                    (uintptr_t)(at.lo * m->row_bytes));
+    return (char *)((uintptr_t)scratch + (uintptr_t)m->offset - (uintptr_t)(at.lo * m->row_bytes));
 }
 
 static int run_member(const ar_nest *nest, const ar_nest_member *m, const rows *at, rows own,
@@ -223,8 +220,7 @@ arras_status ar_nest_run(void *context, int64_t first, int64_t last, int thread,
         for (int i = outer - 1; i >= 0; i--)
             at[i] = rows_for(&nest->members[i], at[nest->members[i].consumer]);
         for (int i = 0; i <= outer; i++)
-            if (at[i].lo < at[i].hi &&
-                run_member(nest, &nest->members[i], at, at[i], scratch))
+            if (at[i].lo < at[i].hi && run_member(nest, &nest->members[i], at, at[i], scratch))
                 return ar_fail(err, ARRAS_EINDEX, "an index is outside its array");
     }
     return ARRAS_OK;

@@ -1,5 +1,5 @@
-/* overlap.c -- whether arrays at any strides have bytes in common.  The answer may be yes where it is
- * no, for very odd strides, but never no where it is yes. */
+/* overlap.c -- whether arrays at any strides have bytes in common.  The answer may be yes where it
+ * is no, for very odd strides, but never no where it is yes. */
 #include "run/launch.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ar_pool        *all_pools;
 static pthread_once_t  fork_once = PTHREAD_ONCE_INIT;
 
-/* ---- Runs ----------------------------------------------------------------------------------- */
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
 static void need_workers(ar_pool *pool)
 {
@@ -59,7 +59,7 @@ void ar_pool_close(ar_pool *pool, ar_run *run)
     atomic_store_explicit(&run->claimed, false, memory_order_release);
 }
 
-/* ---- Fork ----------------------------------------------------------------------------------- */
+/* ---- Fork ------------------------------------------------------------------------------------ */
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 static void after_fork_in_parent(void) { pthread_mutex_unlock(&lock); }
@@ -84,7 +84,7 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-/* ---- Pools ---------------------------------------------------------------------------------- */
+/* ---- Pools ----------------------------------------------------------------------------------- */
 
 static arras_status check_threads(int *threads, arras_error *err)
 {

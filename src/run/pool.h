@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-/* ---- Pools ---------------------------------------------------------------------------------- */
+/* ---- Pools ----------------------------------------------------------------------------------- */
 
 typedef struct ar_pool ar_pool;
 
@@ -32,7 +32,7 @@ void ar_pool_free(ar_pool *pool); /* NULL is fine */
 int  ar_pool_threads(const ar_pool *pool);
 int  ar_cpu_count(void); /* CPUs the calling thread may use */
 
-/* ---- Traces --------------------------------------------------------------------------------- */
+/* ---- Traces ---------------------------------------------------------------------------------- */
 
 typedef struct {
     int     task, thread;
@@ -51,7 +51,7 @@ const ar_trace_record *ar_trace_at(const ar_trace *trace, int64_t i);
 void                   ar_trace_clear(ar_trace *trace);
 void                   ar_trace_free(ar_trace *trace); /* NULL is fine */
 
-/* ---- Task graphs ---------------------------------------------------------------------------- */
+/* ---- Task graphs ----------------------------------------------------------------------------- */
 
 typedef struct ar_taskgraph ar_taskgraph;
 

@@ -6,7 +6,7 @@
 /* Half: counters of parts run over by less than that. */
 static const int64_t max_parts = INT64_MAX / 2;
 
-/* ---- Building ------------------------------------------------------------------------------- */
+/* ---- Building -------------------------------------------------------------------------------- */
 
 arras_status ar_taskgraph_new(ar_taskgraph **out, arras_error *err)
 {
@@ -76,7 +76,7 @@ arras_status ar_taskgraph_order(ar_taskgraph *graph, int before, int after, arra
     return ARRAS_OK;
 }
 
-/* ---- Instantiating -------------------------------------------------------------------------- */
+/* ---- Instantiating --------------------------------------------------------------------------- */
 
 static void free_instance(ar_taskgraph *graph)
 {
@@ -241,7 +241,7 @@ void ar_taskgraph_free(ar_taskgraph *graph)
     ar_free(graph);
 }
 
-/* ---- Between runs --------------------------------------------------------------------------- */
+/* ---- Between runs ---------------------------------------------------------------------------- */
 
 arras_status ar_taskgraph_resize(ar_taskgraph *graph, int task, int64_t parts, arras_error *err)
 {
@@ -283,7 +283,7 @@ int ar_taskgraph_level(const ar_taskgraph *graph, int task)
     return graph->ready ? graph->nodes[task].level : 0;
 }
 
-/* ---- Traces --------------------------------------------------------------------------------- */
+/* ---- Traces ---------------------------------------------------------------------------------- */
 
 arras_status ar_trace_new(ar_trace **out, int64_t capacity, arras_error *err)
 {

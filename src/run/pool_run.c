@@ -6,7 +6,7 @@
 /* ns, about what it takes to wake a worker that sleeps. */
 enum { BRIEF = 15000 };
 
-/* ---- The caller ----------------------------------------------------------------------------- */
+/* ---- The caller ------------------------------------------------------------------------------ */
 
 static bool all_finished(ar_run *run) { return atomic_load(&run->unfinished) == 0; }
 
@@ -68,7 +68,7 @@ static void work_alone(ar_taskgraph *graph)
     }
 }
 
-/* ---- Runs ----------------------------------------------------------------------------------- */
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* Places written in another run must not look written in this one. */
 static void next_generation(ar_taskgraph *graph)

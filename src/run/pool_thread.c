@@ -19,7 +19,7 @@
  * polling takes time from those that work. */
 enum { PATIENCE = 30000, PATIENCE_CROWDED = 2000 };
 
-/* ---- Pieces of the system ------------------------------------------------------------------- */
+/* ---- Pieces of the system -------------------------------------------------------------------- */
 
 /* Errors are of no interest: every wait is in a loop that looks at the word. */
 void ar_futex_wait(_Atomic uint32_t *word, uint32_t while_it_is)
@@ -82,7 +82,7 @@ int ar_cpu_count(void)
     return online < 1 ? 1 : online > AR_POOL_MAX_THREADS ? AR_POOL_MAX_THREADS : (int)online;
 }
 
-/* ---- Idle workers --------------------------------------------------------------------------- */
+/* ---- Idle workers ---------------------------------------------------------------------------- */
 
 static uint32_t spinners(uint64_t idle) { return (uint32_t)idle; }
 static uint32_t sleepers(uint64_t idle) { return (uint32_t)(idle >> 32); }
@@ -202,7 +202,7 @@ static ar_run *poll_for_work(ar_pool *pool)
     return run;
 }
 
-/* ---- Workers -------------------------------------------------------------------------------- */
+/* ---- Workers --------------------------------------------------------------------------------- */
 
 static void settle(const ar_worker *worker)
 {

@@ -2,7 +2,7 @@
  * passing readiness on. */
 #include "run/pool_state.h"
 
-/* ---- Stopping ------------------------------------------------------------------------------- */
+/* ---- Stopping -------------------------------------------------------------------------------- */
 
 /* relaxed: only the word itself counts. */
 bool ar_taskgraph_stop(ar_taskgraph *graph, arras_status why)
@@ -16,7 +16,7 @@ bool ar_taskgraph_stop(ar_taskgraph *graph, arras_status why)
     return false;
 }
 
-/* ---- Doing ---------------------------------------------------------------------------------- */
+/* ---- Doing ----------------------------------------------------------------------------------- */
 
 static void keep_failure(ar_hand *hand, const ar_piece *piece, arras_status status)
 {
@@ -71,7 +71,7 @@ void ar_hand_do(ar_hand *hand, const ar_node *node, const ar_piece *piece)
         keep_failure(hand, piece, status);
 }
 
-/* ---- The queue ------------------------------------------------------------------------------ */
+/* ---- The queue ------------------------------------------------------------------------------- */
 
 void ar_loop_prepare(ar_taskgraph *graph, int task)
 {
@@ -158,7 +158,7 @@ bool ar_hand_take(ar_piece *piece, ar_hand *hand)
     }
 }
 
-/* ---- Readiness ------------------------------------------------------------------------------ */
+/* ---- Readiness ------------------------------------------------------------------------------- */
 
 static bool is_ready(ar_node *node)
 {
@@ -235,7 +235,7 @@ static void follow(ar_hand *hand, ar_piece piece)
     } while (finish(hand, node, &piece));
 }
 
-/* ---- Working on a run ----------------------------------------------------------------------- */
+/* ---- Working on a run ------------------------------------------------------------------------ */
 
 ar_hand ar_hand_make(ar_taskgraph *graph, int thread)
 {

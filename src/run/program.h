@@ -1,9 +1,10 @@
-/* program.h -- what the files of compiled programs share: core.c, programs.c, instance*.c, launch*.c.
+/* program.h -- what the files of compiled programs share: core.c, programs.c, instance*.c,
+ * launch*.c.
  *
  * A core (plan and kernels) knows no sizes and no memory.  An instance is a core with every size
- * known: arrays have shapes, temporaries have memory, steps are tasks.  A program has a core for each
- * layout of its inputs that it met, and as many instances as launches ran at once.
- * Internal to run/. */
+ * known: arrays have shapes, temporaries have memory, steps are tasks.  A program has a core for
+ * each layout of its inputs that it met, and as many instances as launches ran at once. Internal
+ * to run/. */
 #ifndef AR_RUN_PROGRAM_H
 #define AR_RUN_PROGRAM_H
 
@@ -44,7 +45,7 @@ typedef struct ar_variant {
     struct ar_variant *next;
 } ar_variant;
 
-/* ---- Instances (instance.c, instance_memory.c) ------------------------------------------------ */
+/* ---- Instances (instance.c, instance_memory.c) ----------------------------------------------- */
 
 typedef struct {
     const ar_step  *step;
@@ -152,7 +153,7 @@ arras_status ar_step_run_all(ar_step_run *step, arras_error *err);
 /* Gives temporaries their places, and the tasks the order that sharing memory asks for. */
 arras_status ar_instance_place(arras_run *run, arras_error *err);
 
-/* ---- Programs (programs.c) --------------------------------------------------------------------- */
+/* ---- Programs (programs.c) ------------------------------------------------------------------- */
 
 struct arras_program {
     const arras_graph *g;

@@ -7,7 +7,7 @@
 /* Besides the first: a program of many inputs could have very many. */
 enum { MOST_VARIANTS = 8 };
 
-/* ---- Variants: one core for each layout of the inputs ----------------------------------------- */
+/* ---- Variants: one core for each layout of the inputs ---------------------------------------- */
 
 static bool same_layout(const arras_program *p, const ar_variant *v, const bool *dense)
 {
@@ -51,7 +51,8 @@ static arras_status variant_add(ar_variant **out, arras_program *p, ar_core *cor
     return ARRAS_OK;
 }
 
-/* Where there can be no kernels for a layout the first variant has to do, with copies in C order. */
+/* Where there can be no kernels for a layout the first variant has to do, with copies in C order.
+ */
 static arras_status make_variant(ar_variant **out, arras_program *p, const bool *dense,
                                  arras_error *err)
 {
@@ -93,7 +94,7 @@ arras_status ar_program_variant(ar_variant **out, arras_program *p, const bool *
     return status;
 }
 
-/* ---- New and free ----------------------------------------------------------------------------- */
+/* ---- New and free ---------------------------------------------------------------------------- */
 
 static arras_status copy_parts(arras_program *p, const ar_program_parts *parts, arras_error *err)
 {
@@ -182,7 +183,7 @@ const ar_core *ar_program_core(const arras_program *p)
     return p->variants ? p->variants->core : NULL;
 }
 
-/* ---- Counters and pictures -------------------------------------------------------------------- */
+/* ---- Counters and pictures ------------------------------------------------------------------- */
 
 static arras_program *unlocked(const arras_program *p) { return (arras_program *)(uintptr_t)p; }
 
@@ -244,8 +245,7 @@ static arras_status draw(ar_text *out, const arras_program *p, arras_program_tex
     while (run && run->busy)
         run = run->next;
     if (!run)
-        return ar_fail(err, ARRAS_EINVAL,
-                       "the program has no tasks to show: launch it first%s%s",
+        return ar_fail(err, ARRAS_EINVAL, "the program has no tasks to show: launch it first%s%s",
                        p->warning ? "; " : "", p->warning ? p->warning : "");
     if (form == ARRAS_PROGRAM_TRACE && !run->trace)
         return ar_fail(err, ARRAS_EINVAL,

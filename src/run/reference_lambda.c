@@ -61,7 +61,8 @@ static int64_t bring_inside(arras_edge_rule rule, int64_t index, bool is_unsigne
     return rule == ARRAS_EDGE_REFLECT ? period - 1 - at : period - at;
 }
 
-static arras_status fail_read(const lambda *l, const ar_instruction *step, int axis, const ar_value *index)
+static arras_status fail_read(const lambda *l, const ar_instruction *step, int axis,
+                              const ar_value *index)
 {
     int         binding = (int)step->expr->ints[0];
     int64_t     length = l->job->in[binding]->shape[axis];
@@ -286,9 +287,9 @@ static uint64_t latest_tick(const lambda *l, const ar_instruction *step)
 /* Goes as deep as the expression, which builders limit. */
 static arras_status evaluate(lambda *l, int number)
 {
-    ar_instruction     *step = &l->program.steps[number];
-    uint64_t     tick = latest_tick(l, step);
-    arras_status status;
+    ar_instruction *step = &l->program.steps[number];
+    uint64_t        tick = latest_tick(l, step);
+    arras_status    status;
 
     if (step->stamp == tick)
         return ARRAS_OK;
@@ -300,10 +301,10 @@ static arras_status evaluate(lambda *l, int number)
 
 static arras_status lambda_cells(lambda *l)
 {
-    const ar_tensor *out = l->job->out;
-    int              last = (int)l->program.nsteps - 1;
-    const ar_instruction   *cell = &l->program.steps[last];
-    char            *to = out->data;
+    const ar_tensor      *out = l->job->out;
+    int                   last = (int)l->program.nsteps - 1;
+    const ar_instruction *cell = &l->program.steps[last];
+    char                 *to = out->data;
 
     for (; !l->walk.done; ar_walk_next(&l->walk), to += ar_dtype_size(out->dtype)) {
         arras_status status;

@@ -21,7 +21,7 @@ arras_status ar_reference_run(arras_results **out, const arras_graph *g, int n,
                               const arras_binding *inputs, arras_error *err);
 void         ar_results_free(arras_results *results); /* NULL is fine */
 
-/* ---- Compiled programs (core.c, programs.c, launch.c) ------------------------------------------ */
+/* ---- Compiled programs (core.c, programs.c, launch.c) ---------------------------------------- */
 
 /* A plan and its kernels: what programs of one structure share.  Counted: keep and drop. */
 typedef struct ar_core ar_core;

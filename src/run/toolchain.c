@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- The compiler --------------------------------------------------------------------------- */
+/* ---- The compiler ---------------------------------------------------------------------------- */
 
 enum { REMEMBERED_PATH = 4096 };
 
@@ -119,7 +119,7 @@ arras_status ar_compiler_find(ar_compiler *out, const char *name, arras_error *e
     return ARRAS_OK;
 }
 
-/* ---- The machine ---------------------------------------------------------------------------- */
+/* ---- The machine ----------------------------------------------------------------------------- */
 
 static char cpu[40];
 

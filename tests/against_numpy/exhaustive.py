@@ -240,6 +240,19 @@ def cast_group(lib):
     return group
 
 
+def round_trip_group(lib):
+    """To every type and back, in arrays of a length that leaves a rest in every vector."""
+    group = Group(lib, "casts there and back")
+    for source, target in itertools.product(DTYPES, DTYPES):
+        group.add(
+            f"cast({name_of(source)} to {name_of(target)} and back)",
+            lambda g, x, s=source, t=target: g.cast(g.cast(x, t), s),
+            lambda x, s=source, t=target: meaning.cast(meaning.cast(x, t).value, s),
+            np.resize(special_values(source), 67),
+        )
+    return group
+
+
 def promotion_problems(lib):
     for a, b in itertools.product(DTYPES, DTYPES):
         got = DTYPE_OF_CODE.get(lib.dtype_promote(DTYPE_CODES[a], DTYPE_CODES[b]))
@@ -307,6 +320,7 @@ def groups(lib):
     yield Search(lib, "NULL and 0 for all arguments", null_problems)
     yield Search(lib, "promotion", promotion_problems)
     yield cast_group(lib)
+    yield round_trip_group(lib)
     yield from operation_groups(lib)
     yield from reduction_groups(lib)
 
@@ -315,6 +329,7 @@ def groups_thinned(lib):
     """Some of the same, for programs that are compiled: every operation, type and reduction, but not
     every combination."""
     yield cast_group(lib)
+    yield round_trip_group(lib)
     for op, arity in lib.arity.items():
         some = itertools.islice(typed_operands(arity), 0, None, (1, 1, 3, 29)[arity])
         yield operation_group(lib, op, "types", some)
