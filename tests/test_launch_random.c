@@ -3,7 +3,7 @@
 #include "api/core_cache.h"
 #include "random_programs.h"
 
-enum { PROGRAMS = 150, MOST_OUTPUTS = 8 };
+enum { PROGRAMS = 100, MOST_OUTPUTS = 8 };
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 

@@ -5,15 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 /* ---- Recipes --------------------------------------------------------------------------------- */
 
@@ -182,19 +173,19 @@ static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_pa
     ar_plan_options options = { dense, r->options.no_fusion };
     ar_text         sources[MOST_UNITS] = { 0 };
     int            *index = NULL;
-    int64_t         start = now_ns();
+    int64_t         start = ar_clock();
     arras_status    status = ar_plan_make(&parts->plan, parts->optimised, &options, err);
 
-    parts->plan_ns = now_ns() - start;
+    parts->plan_ns = ar_clock() - start;
     if (status != ARRAS_OK) {
         ar_graph_free(parts->optimised);
         release_notes(parts->notes);
         return status;
     }
-    start = now_ns();
+    start = ar_clock();
     parts->sources = sources;
     status = generate_all(parts, err);
-    parts->generate_ns = now_ns() - start;
+    parts->generate_ns = ar_clock() - start;
     if (status == ARRAS_OK)
         status = index_data(parts, r->g, &index, err);
     if (status == ARRAS_OK) {
@@ -219,14 +210,14 @@ arras_status ar_recipe_cook(ar_core **out, void *recipe, const bool *dense, arra
                                .no_cache = r->options.no_cache,
                                .nodes = ar_graph_count(r->g),
                                .release_notes = release_notes };
-    int64_t          start = now_ns();
+    int64_t          start = ar_clock();
     arras_status     status;
 
     parts.notes = ar_alloc(1, sizeof(ar_decisions));
     if (!parts.notes)
         return ar_fail_memory(err, sizeof(ar_decisions));
     status = ar_optimise(&parts.optimised, r->g, &options, parts.notes, err);
-    parts.optimise_ns = now_ns() - start;
+    parts.optimise_ns = ar_clock() - start;
     if (status != ARRAS_OK) {
         release_notes(parts.notes);
         return status;

@@ -90,6 +90,10 @@ bool        ar_table_add(ar_table *table, uint64_t hash, const void *item); /* f
 bool        ar_table_copy(ar_table *out, const ar_table *table); /* false: no memory */
 void        ar_table_free(ar_table *table);
 
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+int64_t ar_clock(void); /* ns, since some moment */
+
 /* ---- Checked arithmetic: true when the result fits ------------------------------------------- */
 
 static inline bool ar_add64(int64_t *out, int64_t a, int64_t b)

@@ -3,15 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 static char *keep_text(ar_arena *arena, const char *text, size_t length)
 {
@@ -86,7 +77,7 @@ static arras_status build(ar_core *core, const ar_core_parts *parts, arras_error
                                  .no_cache = parts->no_cache,
                                  .libraries = ar_c_libraries() };
     unit            *units = ar_alloc((size_t)parts->nsources, sizeof *units);
-    int64_t          start = now_ns();
+    int64_t          start = ar_clock();
     ar_build_stats   before, after;
     arras_status     status;
 
@@ -97,7 +88,7 @@ static arras_status build(ar_core *core, const ar_core_parts *parts, arras_error
     ar_build_stats_read(&before);
     status = build_units(core, units, parts->nsources, err);
     ar_build_stats_read(&after);
-    core->build_ns = now_ns() - start;
+    core->build_ns = ar_clock() - start;
     core->from_disk = after.disk_hits > before.disk_hits;
     ar_free(units);
     return status == ARRAS_OK ? find_kernels(core, err) : status;

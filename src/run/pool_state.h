@@ -191,8 +191,6 @@ void ar_pool_enter_idle(ar_pool *pool);
 void ar_futex_wait(_Atomic uint32_t *word, uint32_t while_it_is);
 void ar_futex_wake(_Atomic uint32_t *word, int count);
 
-int64_t ar_clock(void); /* ns */
-
 /* Bounded polling.  Zero-initialise one, then: while (!there && ar_poll(&poll, patience)) ; */
 typedef struct {
     int64_t deadline;
