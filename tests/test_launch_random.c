@@ -285,7 +285,7 @@ static void anywhere_in_memory(void)
     }
 }
 
-/* ---- Functions of the C library --------------------------------------------------------------- */
+/* ---- Functions of the C library -------------------------------------------------------------- */
 
 enum { CELLS = 1003 };
 
@@ -341,8 +341,8 @@ static void check_accuracy(const arras_results *got, const arras_results *want)
     }
 }
 
-/* Within 4 units of the reference evaluator; the same bits whatever the tiles: the rest of a vector is
- * computed as the vector is. */
+/* Within 4 units of the reference evaluator; the same bits whatever the tiles: the rest of a vector
+ * is computed as the vector is. */
 static void check_functions(arras_dtype dtype)
 {
     arras_results *want = NULL, *first = NULL;
