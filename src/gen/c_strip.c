@@ -172,9 +172,41 @@ static bool has_reductions(const ar_c_strip *strip)
     return false;
 }
 
+static bool runs_across_any(ar_writer *w, const ar_c_strip *strip)
+{
+    for (size_t i = 0; i < strip->nstaged; i++)
+        if (strip->staged[i].expr->kind == AR_EXPR_REDUCE &&
+            ar_c_runs_across(w, strip, strip->staged[i].expr))
+            return true;
+    return false;
+}
+
+/* Cells whose reductions, one after the other, read the same rows: few enough that those are still
+ * in a cache when they are read again. */
+static int cells_of_rows(const ar_c_strip *strip)
+{
+    enum { CACHED = 65536, UNKNOWN = 16, LEAST = 4 };
+    int     first = 0;
+    int64_t cells = AR_C_SEGMENT;
+
+    for (size_t i = 0; i < strip->nstaged; i++) {
+        const ar_c_staged *staged = &strip->staged[i];
+        int64_t            high, size = (int64_t)ar_dtype_size(staged->expr->type.dtype);
+
+        if (staged->expr->kind != AR_EXPR_REDUCE)
+            continue;
+        first = first ? first : staged->level;
+        if (staged->level != first)
+            cells = ar_c_integer(&high, staged->expr->args[1]) && high > 0
+                        ? ar_max64(LEAST, ar_min64(cells, CACHED / size / high))
+                        : ar_min64(cells, UNKNOWN);
+    }
+    return (int)cells;
+}
+
 /* Short enough that all buffers stay in a small first cache, and that the memory is not idle for
  * long while functions are computed; long enough that a segment's start costs little. */
-static void choose_segment(const ar_writer *w, ar_c_strip *strip)
+static void choose_segment(ar_writer *w, ar_c_strip *strip)
 {
     enum { BYTES = 16384, STREAMED = 2048, LEAST = 64, WITH_MATH = 128 };
     int bytes = strip->cell_bytes;
@@ -190,6 +222,8 @@ static void choose_segment(const ar_writer *w, ar_c_strip *strip)
     }
     while (strip->segment > LEAST && strip->segment * bytes > BYTES)
         strip->segment /= 2;
+    if (!runs_across_any(w, strip) && cells_of_rows(strip) < strip->segment)
+        strip->segment = cells_of_rows(strip);
 }
 
 void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)

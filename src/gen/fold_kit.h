@@ -67,6 +67,10 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 #define V_minimum(V, I, a, b) CHOOSE(V, I, ((a) <= (b)) | ((a) != (a)), a, b)
 #define V_maximum(V, I, a, b) CHOOSE(V, I, ((a) >= (b)) | ((a) != (a)), a, b)
 
+/* Bytes: what the next block needs is on its way while this one is folded. */
+#define AHEAD 2048
+#define TURNED(v, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
+
 #define LANES_f32(OP)                                                                              \
     LANES_END(OP, f32, float)                                                                      \
     static float lanes_##OP##_f32(const float *x, int64_t n)                                       \
@@ -78,8 +82,16 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
         int64_t i = 16;                                                                            \
         for (; i + 16 <= n; i += 16) {                                                             \
             const f32x8 c = *(const f32x8 *)(x + i), d = *(const f32x8 *)(x + i + 8);              \
+            __builtin_prefetch((const char *)(x + i) + AHEAD);                                     \
             a = V_##OP(f32x8, i32x8, a, c);                                                        \
             b = V_##OP(f32x8, i32x8, b, d);                                                        \
+        }                                                                                          \
+        if (i == n) {                                                                              \
+            a = V_##OP(f32x8, i32x8, a, b);                                                        \
+            a = V_##OP(f32x8, i32x8, a, TURNED(a, 4, 5, 6, 7, 0, 1, 2, 3));                        \
+            a = V_##OP(f32x8, i32x8, a, TURNED(a, 2, 3, 0, 1, 6, 7, 4, 5));                        \
+            a = V_##OP(f32x8, i32x8, a, TURNED(a, 1, 0, 3, 2, 5, 4, 7, 6));                        \
+            return a[0];                                                                           \
         }                                                                                          \
         *(f32x8 *)lane = a, *(f32x8 *)(lane + 8) = b;                                              \
         return end_##OP##_f32(lane, x, n, i);                                                      \
@@ -98,10 +110,20 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
         for (; i + 16 <= n; i += 16) {                                                             \
             const f64x4 e = *(const f64x4 *)(x + i), f = *(const f64x4 *)(x + i + 4);              \
             const f64x4 g = *(const f64x4 *)(x + i + 8), h = *(const f64x4 *)(x + i + 12);         \
+            __builtin_prefetch((const char *)(x + i) + AHEAD);                                     \
+            __builtin_prefetch((const char *)(x + i + 8) + AHEAD);                                 \
             a = V_##OP(f64x4, i64x4, a, e);                                                        \
             b = V_##OP(f64x4, i64x4, b, f);                                                        \
             c = V_##OP(f64x4, i64x4, c, g);                                                        \
             d = V_##OP(f64x4, i64x4, d, h);                                                        \
+        }                                                                                          \
+        if (i == n) {                                                                              \
+            a = V_##OP(f64x4, i64x4, a, c);                                                        \
+            b = V_##OP(f64x4, i64x4, b, d);                                                        \
+            a = V_##OP(f64x4, i64x4, a, b);                                                        \
+            a = V_##OP(f64x4, i64x4, a, TURNED(a, 2, 3, 0, 1));                                    \
+            a = V_##OP(f64x4, i64x4, a, TURNED(a, 1, 0, 3, 2));                                    \
+            return a[0];                                                                           \
         }                                                                                          \
         *(f64x4 *)lane = a, *(f64x4 *)(lane + 4) = b;                                              \
         *(f64x4 *)(lane + 8) = c, *(f64x4 *)(lane + 12) = d;                                       \

@@ -50,6 +50,7 @@ static inline void keep_inside(int64_t *first, int64_t *last, int64_t along, int
 static inline int64_t span(int64_t left, int64_t most, uintptr_t place, int64_t size)
 {
     int64_t cells = most - (int64_t)(place & 63) / size;
+    cells = cells > 0 ? cells : most;
     return left < cells ? left : cells;
 }
 
