@@ -57,9 +57,9 @@ static void print_steps(ar_text *out, const ar_plan *plan)
         }
         if (step->inside >= 0)
             ar_text_printf(out,
-                           "; when large, in the tiles of step %d with a halo of %" PRId64
-                           " and %" PRId64 " rows",
-                           step->inside, step->before, step->after);
+                           "; when large, in the tiles of step %d, %" PRId64
+                           " of its rows for one, with a halo of %" PRId64 " and %" PRId64,
+                           step->inside, step->stride, step->before, step->after);
         ar_text_add(out, "\n");
     }
 }

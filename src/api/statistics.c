@@ -1,6 +1,6 @@
 /* statistics.c -- mean, variance, standard deviation.
  * Compositions of public functions; of ir/ they use the checks, for messages. */
-#include "ir/ir.h"
+#include "api/variance.h"
 
 /* NULL, or poison that names the function that was asked for. */
 static arras_array check_axes(const char *what, arras_array x, int n, const int *axes)
@@ -61,12 +61,19 @@ static arras_array squared(arras_array x)
     return arras_real(arras_multiply(x, arras_conj(x)));
 }
 
+/* The sum of squared deviations from the mean. */
+static arras_array squares_of(arras_array x, int n, const int *axes, bool keepdims)
+{
+    if (!ar_is_long_down(x, n, axes))
+        return arras_sum(squared(arras_subtract(x, mean_of(x, n, axes, true))), n, axes, keepdims);
+    x = ar_squares_down(x, axes[0]);
+    return keepdims ? arras_expand_dims(x, n, axes) : x;
+}
+
 static arras_array var_of(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims)
 {
     arras_graph *g = arras_array_graph(x);
-    arras_array  values = as_inexact(x);
-    arras_array  away = arras_subtract(values, mean_of(values, n, axes, true));
-    arras_array  total = arras_sum(squared(away), n, axes, keepdims), count;
+    arras_array  total = squares_of(as_inexact(x), n, axes, keepdims), count;
 
     if (arras_array_error(total))
         return total;

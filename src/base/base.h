@@ -68,6 +68,7 @@ void ar_text_printf(ar_text *text, const char *format, ...) AR_PRINTF(2, 3);
 /* In double quotes, as JSON and DOT read them: " and \ get a \ before them, control characters and
  * what is not UTF-8 become '?'. */
 void ar_text_add_quoted(ar_text *text, const char *string);
+void ar_text_cut(ar_text *text, size_t length); /* to its first bytes */
 void ar_text_free(ar_text *text);
 /* How many edits (insert, delete, change) make b of a; for suggestions. */
 int ar_text_distance(const char *a, const char *b);

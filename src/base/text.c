@@ -95,6 +95,14 @@ void ar_text_add_quoted(ar_text *text, const char *string)
     ar_text_add(text, "\"");
 }
 
+void ar_text_cut(ar_text *text, size_t length)
+{
+    if (length < text->length) {
+        text->length = length;
+        text->data[length] = '\0';
+    }
+}
+
 void ar_text_free(ar_text *text)
 {
     ar_free(text->data);

@@ -114,7 +114,8 @@ void ar_c_op(ar_writer *w, ar_op op, arras_dtype dtype)
 
 void ar_c_start(ar_writer *w, arras_expr e)
 {
-    ar_text_printf(w->out, "const %s v%" PRId64 " = ", ar_c_type(e->type.dtype), e->id);
+    ar_text_printf(w->out, "const %s v%" PRId64 " = ",
+                   w->vector ? w->vector : ar_c_type(e->type.dtype), e->id);
 }
 
 /* ---- What may fail: it must not be computed where it is not asked for ------------------------ */
@@ -213,6 +214,10 @@ static void put_op(ar_writer *w, arras_expr e)
     for (int i = 0; i < e->nargs; i++)
         ar_c_put(w, e->args[i]);
     ar_c_start(w, e);
+    if (w->vector) {
+        ar_c_put_vector_op(w, e);
+        return;
+    }
     ar_c_op(w, (ar_op)e->ints[0], s.compute);
     for (int i = 0; i < e->nargs; i++) {
         ar_text_add(w->out, i ? ", " : "(");
@@ -246,6 +251,8 @@ static void put_size(ar_writer *w, arras_expr e)
 static void put_from_buffer(ar_writer *w, arras_expr e, const ar_c_strip *strip)
 {
     ar_c_start(w, e);
+    if (w->vector)
+        ar_text_printf(w->out, "*(const %s *)&", w->vector);
     ar_text_printf(w->out, "m%" PRId64 "[%s - at%d];\n", e->id, strip->name, strip->number);
 }
 

@@ -105,119 +105,19 @@ void ar_c_affine_print_rest(ar_writer *w, const ar_c_affine *affine)
     ar_text_add(w->out, ")");
 }
 
-/* ---- Bounds: constant + sum of factor * size ------------------------------------------------- */
-
-enum { BOUND_TERMS = 16 };
-
-typedef struct {
-    int64_t constant;
-    int     nterms;
-    ar_term terms[BOUND_TERMS];
-} bound;
-
-static bool add_size(bound *b, int size, int64_t factor)
-{
-    int k = 0;
-
-    while (k < b->nterms && b->terms[k].size != size)
-        k++;
-    if (k == BOUND_TERMS)
-        return false;
-    if (k == b->nterms)
-        b->terms[b->nterms++] = (ar_term){ size, 0 };
-    return ar_add64(&b->terms[k].factor, b->terms[k].factor, factor);
-}
-
-static bool add_constant(bound *b, int64_t value, int64_t factor)
-{
-    return ar_mul64(&value, value, factor) && ar_add64(&b->constant, b->constant, value);
-}
-
-static bool add_dim(bound *b, const arras_graph *g, arras_dim dim, int64_t factor)
-{
-    const ar_affine *affine = ar_dim_affine(g, dim);
-    int64_t          product;
-
-    if (!ar_dim_symbolic(dim))
-        return add_constant(b, dim, factor);
-    if (!affine || affine->error || !add_constant(b, affine->constant, factor))
-        return false;
-    for (int i = 0; i < affine->nterms; i++)
-        if (!ar_mul64(&product, affine->terms[i].factor, factor) ||
-            !add_size(b, affine->terms[i].size, product))
-            return false;
-    return true;
-}
-
-/* A bound of a reduction: a number or a size. */
-static bool add_limit(bound *b, arras_expr e, int64_t factor)
-{
-    int64_t number;
-
-    if (ar_c_integer(&number, e))
-        return add_constant(b, number, factor);
-    return e->kind == AR_EXPR_SIZE && add_dim(b, e->graph, e->ints[0], factor);
-}
-
-static const ar_c_variable *find_variable(const ar_writer *w, const char *name)
-{
-    for (int k = w->nesting - 1; k >= 0; k--)
-        if (strcmp(w->variables[k].name, name) == 0)
-            return &w->variables[k];
-    return NULL;
-}
-
-/* Adds the smallest or largest value of factor * e. */
-static bool add_extreme(bound *b, const ar_writer *w, arras_expr e, int64_t factor, bool largest)
-{
-    bool                 top = largest == (factor > 0);
-    const ar_c_variable *v;
-
-    switch (e->kind) {
-    case AR_EXPR_SIZE: return add_dim(b, e->graph, e->ints[0], factor);
-    case AR_EXPR_INDEX:
-        return !top || (add_dim(b, w->lambda->graph, w->lambda->shape[e->ints[0]], factor) &&
-                        add_constant(b, -1, factor));
-    case AR_EXPR_VAR:
-        v = find_variable(w, e->name);
-        if (!v)
-            return false;
-        return top ? add_limit(b, v->hi, factor) && add_constant(b, -1, factor)
-                   : add_limit(b, v->lo, factor);
-    default: return false;
-    }
-}
-
-/* Sizes are not negative. */
-static bool is_not_negative(const bound *b)
-{
-    for (int i = 0; i < b->nterms; i++)
-        if (b->terms[i].factor < 0)
-            return false;
-    return b->constant >= 0;
-}
-
-static bool negate(bound *b)
-{
-    for (int i = 0; i < b->nterms; i++)
-        if (!ar_mul64(&b->terms[i].factor, b->terms[i].factor, -1))
-            return false;
-    return ar_mul64(&b->constant, b->constant, -1);
-}
+/* ---- Bounds ---------------------------------------------------------------------------------- */
 
 bool ar_c_is_inside(ar_writer *w, arras_expr load, int axis)
 {
-    arras_array x = w->lambda->inputs[load->ints[0]];
-    ar_c_affine form;
-    bound       low = { 0 }, high = { 0 };
+    arras_array    x = w->lambda->inputs[load->ints[0]], cell = w->lambda;
+    const ar_space space = { cell->graph, cell->rank, cell->shape, cell->ninputs, cell->inputs };
+    ar_frame       frames[AR_C_NESTING];
 
-    if (!ar_c_affine_read(&form, NULL, load->args[axis]))
-        return false;
-    low.constant = high.constant = form.constant;
-    for (int i = 0; i < form.nterms; i++)
-        if (!add_extreme(&low, w, form.terms[i].of, form.terms[i].factor, false) ||
-            !add_extreme(&high, w, form.terms[i].of, form.terms[i].factor, true))
-            return false;
-    return is_not_negative(&low) && negate(&high) && add_dim(&high, x->graph, x->shape[axis], 1) &&
-           add_constant(&high, -1, 1) && is_not_negative(&high);
+    for (int k = 0; k < w->nesting; k++)
+        frames[k] = (ar_frame){ .outer = k ? &frames[k - 1] : NULL,
+                                .variable = w->variables[k].name,
+                                .lo = w->variables[k].lo,
+                                .hi = w->variables[k].hi };
+    return ar_index_is_below(load->args[axis], x->shape[axis], &space,
+                             w->nesting ? &frames[w->nesting - 1] : NULL);
 }

@@ -379,6 +379,8 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
     if (read->rows) {
         ar_text_printf(w->out, "q%" PRId64 "[%s - at%d]", e->id, strip->name, strip->number);
     } else if (read->unit) {
+        if (w->vector)
+            ar_text_printf(w->out, "*(const %s *)((const char *)&", w->vector);
         ar_text_printf(w->out, "p%" PRId64 "[",
                        read->neighbour ? read->neighbour->load->id : e->id);
         if (read->along != 1)
@@ -387,6 +389,9 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
         if (read->shift)
             ar_text_printf(w->out, " + %" PRId64 "ll", read->shift);
         ar_text_add(w->out, "]");
+        if (w->vector && w->vector_row)
+            ar_text_printf(w->out, " + %d * step%" PRId64, w->vector_row, e->id);
+        ar_text_add(w->out, w->vector ? ")" : "");
     } else {
         ar_text_printf(w->out, "*(const %s *)(p%" PRId64 " + %s * t%" PRId64,
                        ar_c_type(e->type.dtype), e->id, strip->name, e->id);

@@ -236,23 +236,48 @@ static void print_fold(ar_text *out, ar_op op, arras_dtype dtype)
         ar_text_printf(out, "#define lanes_%s_%s line_%s_%s\n", name, d, name, d);
 }
 
+static bool is_used(const bool used[AR_OP_END][ARRAS_DTYPE_END], int op, int dtype)
+{
+    return used[op][dtype] && ar_op_value((ar_op)op, (arras_dtype)dtype);
+}
+
+static bool has_folds(const ar_op_set *set)
+{
+    for (int op = 0; op < AR_OP_END; op++)
+        for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
+            if (is_used(set->folds, op, d) || is_used(set->across, op, d))
+                return true;
+    return false;
+}
+
+static void print_folds_of(ar_text *out, const ar_op_set *set, arras_dtype dtype)
+{
+    const char *d = ar_dtype_name(dtype), *type = ar_c_type(dtype);
+    bool        filled = false;
+
+    for (int op = 0; op < AR_OP_END; op++) {
+        const char *name = ar_op_name((ar_op)op);
+
+        if (is_used(set->folds, op, dtype))
+            print_fold(out, (ar_op)op, dtype);
+        if (set->places[op][dtype])
+            ar_text_printf(out, "PLACE_KIT(%s, %s, %s, %s)\n", name,
+                           op == AR_OP_minimum ? "less" : "greater", d, type);
+        if (!is_used(set->across, op, dtype))
+            continue;
+        if (!filled)
+            ar_text_printf(out, "FILL_KIT(%s, %s)\n", d, type);
+        filled = true;
+        ar_text_printf(out, "ROWS_KIT(%s, %s, %s)\n", name, d, type);
+    }
+}
+
 static void print_folds(ar_text *out, const ar_op_set *set)
 {
-    bool started = false;
-
-    for (int op = 0; op < AR_OP_END; op++)
-        for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++) {
-            if (!set->folds[op][d] || !ar_op_value((ar_op)op, (arras_dtype)d))
-                continue;
-            if (!started)
-                ar_text_put(out, fold_kit, strlen(fold_kit));
-            started = true;
-            print_fold(out, (ar_op)op, (arras_dtype)d);
-            if (set->places[op][d])
-                ar_text_printf(out, "PLACE_KIT(%s, %s, %s, %s)\n", ar_op_name((ar_op)op),
-                               op == AR_OP_minimum ? "less" : "greater",
-                               ar_dtype_name((arras_dtype)d), ar_c_type((arras_dtype)d));
-        }
+    if (has_folds(set))
+        ar_text_put(out, fold_kit, strlen(fold_kit));
+    for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
+        print_folds_of(out, set, (arras_dtype)d);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */

@@ -34,6 +34,25 @@ void ar_c_fold_empty(ar_writer *w, const ar_c_fold *f, const char *target)
         ar_text_printf(w->out, "%s = (%s)%d;\n", target, f->type, f->identity);
 }
 
+void ar_c_fold_neutral(ar_writer *w, const ar_c_fold *f)
+{
+    arras_dtype dtype = f->s.compute;
+    bool        is_real = ar_dtype_class(dtype) == AR_CLASS_REAL, is_min = f->op == AR_OP_minimum;
+
+    if (f->op == AR_OP_add)
+        ar_text_add(w->out, is_real ? "-0.0" : "0");
+    else if (f->op == AR_OP_multiply || f->op == AR_OP_logical_and)
+        ar_text_add(w->out, "1");
+    else if (f->op == AR_OP_logical_or)
+        ar_text_add(w->out, "0");
+    else if (is_real)
+        ar_text_add(w->out, is_min ? "__builtin_inf()" : "-__builtin_inf()");
+    else if (dtype == ARRAS_BOOL)
+        ar_text_add(w->out, is_min ? "1" : "0");
+    else
+        ar_text_printf(w->out, "%s_OF(%s)", is_min ? "LARGEST" : "SMALLEST", ar_c_type(dtype));
+}
+
 void ar_c_put_bounds(ar_writer *w, arras_expr e, int number)
 {
     static const char *const names[] = { "low", "high" };
@@ -74,72 +93,131 @@ static bool is_in_memory(const ar_c_strip *strip, const block *b)
            b->body->type.dtype == b->fold->s.compute;
 }
 
-static void put_fold_call(ar_writer *w, const block *b, const char *cells)
+static void put_place_call(ar_writer *w, const block *b, const char *cells)
+{
+    const ar_c_fold *f = b->fold;
+    int              s = b->number;
+
+    w->used->ops[f->better][f->s.compute] = true;
+    w->used->places[f->op][f->s.compute] = true;
+    ar_text_printf(w->out, "place_%s_%s(&best%d, &place%d, blocks%d++, %s, count%d, base%d);\n",
+                   ar_op_name(f->better), f->dtype, s, s, s, cells, s, s);
+}
+
+/* Each is of whole blocks. */
+static void put_partial_calls(ar_writer *w, const block *b, const char *cells)
+{
+    int s = b->number;
+
+    ar_text_printf(w->out,
+                   "for (int64_t i = 0; i < count%d; i++) "
+                   "blocks%d = carry_%s_%s(parts%d, blocks%d, (%s)[i]);\n",
+                   s, s, ar_op_name(b->fold->op), b->fold->dtype, s, s, cells);
+}
+
+/* `vectors`: what is not left in the cells is in aK and laneS already. */
+static void put_fold_call(ar_writer *w, const block *b, const char *cells, bool vectors)
 {
     const ar_c_fold *f = b->fold;
     const char      *op = ar_op_name(f->op);
     int              s = b->number;
 
-    w->used->ops[f->op][f->s.compute] = true;
-    w->used->folds[f->op][f->s.compute] = true;
-    if (f->place) {
-        w->used->ops[f->better][f->s.compute] = true;
-        w->used->places[f->op][f->s.compute] = true;
-        ar_text_printf(w->out, "place_%s_%s(&best%d, &place%d, blocks%d++, %s, count%d, base%d);\n",
-                       ar_op_name(f->better), f->dtype, s, s, s, cells, s, s);
-    } else if (f->tree == AR_TREE_PARTIALS) { /* each is of whole blocks */
-        ar_text_printf(w->out, "for (int64_t i = 0; i < count%d; i++) ", s);
-        ar_text_printf(w->out, "blocks%d = carry_%s_%s(parts%d, blocks%d, (%s)[i]);\n", s, op,
-                       f->dtype, s, s, cells);
-    } else {
-        ar_text_printf(
-            w->out,
-            "blocks%d = carry_%s_%s(parts%d, blocks%d, few%d ? line_%s_%s(%s, count%d) : "
-            "lanes_%s_%s(%s, count%d));\n",
-            s, op, f->dtype, s, s, s, op, f->dtype, cells, s, op, f->dtype, cells, s);
-    }
+    ar_text_printf(
+        w->out, "blocks%d = carry_%s_%s(parts%d, blocks%d, few%d ? line_%s_%s(%s, count%d) : ", s,
+        op, f->dtype, s, s, s, op, f->dtype, cells, s);
+    if (vectors)
+        ar_text_printf(w->out, "done%d ? close_%s_%s(lane%d, %s, count%d, done%d) : ", s, op,
+                       f->dtype, s, cells, s, s);
+    ar_text_printf(w->out, "lanes_%s_%s(%s, count%d));\n", op, f->dtype, cells, s);
 }
+
+/* ---- Blocks in vectors ----------------------------------------------------------------------- */
+
+enum { LANES = 16 };
 
 /* Cells that are computed with were mostly read before, for the mean of their row: while they come
  * from a cache, the next row is on its way. */
-static void put_next_row(ar_writer *w, const ar_c_strip *strip, int s)
+static void put_next_row(ar_writer *w, const ar_c_strip *strip, const char *at)
 {
-    enum { SHORT_ROW = 16384 };
+    for (size_t i = 0; i < strip->nreads; i++)
+        ar_text_printf(w->out, "__builtin_prefetch(p%" PRId64 " + %s + next%d);\n",
+                       strip->reads[i]->load->id, at, strip->number);
+}
 
-    for (size_t i = 0; i < strip->nreads; i++) {
-        const ar_c_read *read = strip->reads[i];
+/* All lanes are in registers: doneS cells of the block are in laneS. */
+static void put_vectors(ar_writer *w, const ar_c_strip *strip, const block *b)
+{
+    int         s = b->number, cells = ar_c_vector_cells(b->fold->s.compute);
+    const char *type = ar_c_vector_type(b->fold->s.compute);
+    char        at[64];
 
-        if (read->unit && read->along == 1)
-            ar_text_printf(w->out,
-                           "if (high%d - low%d <= %d) fetch((const char *)(p%" PRId64
-                           " + base%d + (high%d - low%d)), count%d * sizeof *p%" PRId64 ");\n",
-                           s, s, SHORT_ROW, read->load->id, s, s, s, s, read->load->id);
+    ar_text_printf(w->out, "int64_t done%d = 0;\n%s lane%d[%d] ALIGNED;\nif (!few%d) {\n%s ", s,
+                   b->fold->type, s, LANES, s, type);
+    for (int k = 0; k < LANES / cells; k++) {
+        ar_text_printf(w->out, "%sa%d = (%s)", k ? ", " : "", k, b->fold->type);
+        ar_c_fold_neutral(w, b->fold);
+        ar_text_printf(w->out, " - (%s){ 0 }", type); /* + would make 0 of -0.0 */
     }
+    ar_text_printf(w->out, ";\nfor (; done%d + %d <= count%d; done%d += %d) {\n", s, LANES, s, s,
+                   LANES);
+    snprintf(at, sizeof at, "base%d + done%d", s, s);
+    put_next_row(w, strip, at);
+    for (int k = 0; k < LANES / cells; k++) {
+        snprintf(at, sizeof at, "base%d + done%d + %d", s, s, k * cells);
+        ar_c_vector_open(w, strip, b->fold, at, 0);
+        ar_c_vector_accumulate(w, b->fold, b->body, k);
+        ar_c_vector_close(w);
+    }
+    ar_text_add(w->out, "}\n");
+    for (int k = 0; k < LANES / cells; k++)
+        ar_text_printf(w->out, "*(%s *)(lane%d + %d) = a%d;\n", type, s, k * cells, k);
+    ar_text_add(w->out, "}\n");
+}
+
+static void put_computed_block(ar_writer *w, ar_c_strip *strip, block *b, bool vectors)
+{
+    int             s = b->number;
+    const ar_c_sink sink = { .cell = put_block_cell, .self = b };
+    char            from[48], to[32];
+
+    if (vectors)
+        put_vectors(w, strip, b);
+    snprintf(from, sizeof from, vectors ? "base%d + done%d" : "base%d", s, s);
+    snprintf(to, sizeof to, "base%d + count%d", s, s);
+    ar_c_strip_run(w, strip, from, to, &sink);
 }
 
 static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
 {
-    int             s = b->number;
-    bool            in_memory = is_in_memory(strip, b);
-    const ar_c_sink sink = { .cell = put_block_cell, .self = b };
-    char            from[32], to[32], cells[48];
+    enum { SHORT_ROW = 16384 };
+    const ar_c_fold *f = b->fold;
+    int              s = b->number;
+    bool             in_memory = is_in_memory(strip, b);
+    bool             vectors =
+        !in_memory && f->tree != AR_TREE_PARTIALS && ar_c_is_vector(w, strip, b->body, f, NULL);
+    char cells[48];
 
+    w->used->ops[f->op][f->s.compute] = w->used->folds[f->op][f->s.compute] = true;
     if (!in_memory)
-        ar_text_printf(w->out, "%s x%d[%d] ALIGNED;\n", b->fold->type, s, AR_C_SEGMENT);
+        ar_text_printf(w->out, "%s x%d[%d] ALIGNED;\n", f->type, s, AR_C_SEGMENT);
+    if (vectors)
+        ar_text_printf(w->out,
+                       "const int64_t next%d = high%d - low%d <= %d ? high%d - low%d : 0;\n",
+                       strip->number, s, s, SHORT_ROW, s, s);
     ar_text_printf(w->out,
                    "for (int64_t base%d = low%d, count%d; base%d < high%d; base%d += count%d) {\n"
                    "count%d = high%d - base%d < %d ? high%d - base%d : %d;\n",
                    s, s, s, s, s, s, s, s, s, s, AR_C_SEGMENT, s, s, AR_C_SEGMENT);
-    snprintf(from, sizeof from, "base%d", s);
-    snprintf(to, sizeof to, "base%d + count%d", s, s);
-    snprintf(cells, sizeof cells, "x%d", s);
-    if (in_memory) {
-        snprintf(cells, sizeof cells, "p%" PRId64 " + base%d", b->body->id, s);
-    } else {
-        put_next_row(w, strip, s);
-        ar_c_strip_run(w, strip, from, to, &sink);
-    }
-    put_fold_call(w, b, cells);
+    snprintf(cells, sizeof cells, in_memory ? "p%" PRId64 " + base%d" : "x%" PRId64,
+             in_memory ? b->body->id : s, s);
+    if (!in_memory)
+        put_computed_block(w, strip, b, vectors);
+    if (f->place)
+        put_place_call(w, b, cells);
+    else if (f->tree == AR_TREE_PARTIALS)
+        put_partial_calls(w, b, cells);
+    else
+        put_fold_call(w, b, cells, vectors);
     ar_text_add(w->out, "}\n");
 }
 

@@ -226,6 +226,44 @@ static void choose_segment(ar_writer *w, ar_c_strip *strip)
         strip->segment = cells_of_rows(strip);
 }
 
+/* Depth is limited by AR_MAX_DEPTH. */
+static bool contains(ar_writer *w, arras_expr e, arras_expr part)
+{
+    bool found = e == part;
+
+    if (w->facts[e->id].stamp == w->stamp)
+        return false;
+    w->facts[e->id].stamp = w->stamp;
+    for (int i = 0; i < e->nargs && !found; i++)
+        found = contains(w, e->args[i], part);
+    return found;
+}
+
+/* Whether nothing up to `level` waits for it. */
+static bool can_wait(ar_writer *w, const ar_c_strip *strip, const ar_c_staged *staged, int level)
+{
+    w->stamp++;
+    for (size_t i = 0; i < strip->nstaged; i++)
+        if (&strip->staged[i] != staged && strip->staged[i].level <= level &&
+            contains(w, strip->staged[i].expr, staged->expr))
+            return false;
+    return true;
+}
+
+/* A reduction waits for a later one over the same range, if it can: then they go down together. */
+static void join_levels(ar_writer *w, ar_c_strip *strip)
+{
+    for (size_t i = 0; i < strip->nstaged; i++)
+        for (size_t j = 0; j < strip->nstaged; j++) {
+            ar_c_staged *first = &strip->staged[i], *later = &strip->staged[j];
+
+            if (first->expr->kind == AR_EXPR_REDUCE && later->expr->kind == AR_EXPR_REDUCE &&
+                first->level < later->level && ar_c_go_together(first->expr, later->expr) &&
+                can_wait(w, strip, first, later->level))
+                first->level = later->level;
+        }
+}
+
 void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
 {
     strip->nroots = n;
@@ -235,6 +273,8 @@ void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *r
     strip->walk = ++w->stamp;
     for (int i = 0; i < n; i++)
         look(w, strip, roots[i]);
+    if (runs_across_any(w, strip))
+        join_levels(w, strip);
     choose_segment(w, strip);
 }
 
@@ -392,6 +432,23 @@ static bool is_reduction_of(const ar_c_strip *strip, size_t i, int level)
     return strip->staged[i].level == level && strip->staged[i].expr->kind == AR_EXPR_REDUCE;
 }
 
+/* Staged reduction number `first`, and those after it that go down with it. */
+static void put_together(ar_writer *w, const ar_c_strip *strip, size_t first)
+{
+    const ar_c_staged *staged = strip->staged;
+    arras_expr         group[AR_C_TOGETHER] = { staged[first].expr };
+    int                n = 1;
+
+    for (size_t i = first + 1; i < strip->nstaged && n < AR_C_TOGETHER; i++)
+        if (is_reduction_of(strip, i, staged[first].level) &&
+            ar_c_go_together(group[0], staged[i].expr) &&
+            ar_c_runs_across(w, strip, staged[i].expr))
+            group[n++] = staged[i].expr;
+    ar_c_put_across(w, strip, n, group);
+    for (int i = 0; i < n; i++)
+        ar_c_set(w, group[i], (ar_c_state){ .place = AR_C_BUFFER, .strip = strip });
+}
+
 /* In the order in which they were met: what a reduction uses comes before it. */
 static void put_reductions(ar_writer *w, const ar_c_strip *strip, int level)
 {
@@ -410,8 +467,8 @@ static void put_reductions(ar_writer *w, const ar_c_strip *strip, int level)
         }
         put_along(w, strip, along, n);
         n = 0;
-        ar_c_put_across(w, strip, e);
-        ar_c_set(w, e, (ar_c_state){ .place = AR_C_BUFFER, .strip = strip });
+        if (w->facts[e->id].state.place != AR_C_BUFFER)
+            put_together(w, strip, i);
     }
     if (!w->failed)
         put_along(w, strip, along, n);
@@ -435,6 +492,11 @@ static void set_reads(ar_writer *w, const ar_c_strip *strip, ar_c_place place)
     for (size_t i = 0; i < strip->nreads; i++)
         ar_c_set(w, strip->reads[i]->load,
                  (ar_c_state){ .place = place, .strip = strip, .read = strip->reads[i] });
+}
+
+void ar_c_strip_set_inside(ar_writer *w, const ar_c_strip *strip)
+{
+    set_reads(w, strip, AR_C_POINTER);
 }
 
 /* Where all reads are inside. */

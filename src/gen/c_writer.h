@@ -25,6 +25,7 @@ enum {
     AR_C_STATEMENTS = 20000, /* in a kernel, at most */
     AR_C_NESTING = 40,       /* of reductions */
     AR_C_TERMS = 8,
+    AR_C_TOGETHER = 4,   /* reductions in one loop */
     AR_C_SEGMENT = 1024, /* cells: small enough for the first cache, and a block of a reduction */
 };
 
@@ -50,9 +51,9 @@ typedef struct {
 /* What is known of an expression, by its id. */
 typedef struct {
     ar_c_state state;
-    int64_t    stamp; /* the last walk that met it */
-    int        level; /* in that walk */
-    int8_t     may_fail; /* 1 yes, -1 no, 0 not known yet */
+    int64_t    stamp;      /* the last walk that met it */
+    int        level;      /* in that walk */
+    int8_t     may_fail;   /* 1 yes, -1 no, 0 not known yet */
     int        fail_scope; /* number of the variable that was the innermost then */
 } ar_c_fact;
 
@@ -82,6 +83,9 @@ typedef struct {
     ar_c_variable         variables[AR_C_NESTING]; /* outermost first */
     int                   nesting, numbers;
     int64_t               stamp, statements;
+    const char           *vector; /* type of the values that are put; NULL: of single cells */
+    int                   vector_row;
+    size_t                vector_mark;
     bool                  failed; /* no memory, or too long */
 } ar_writer;
 
@@ -186,20 +190,22 @@ typedef struct ar_c_strip {
     size_t            nstaged, staged_room;
     const ar_c_read **reads;
     size_t            nreads, reads_room;
-    bool              cut;    /* firstS and lastS are in scope */
-    bool              jumps;  /* reads some array where another one says */
-    int               segment; /* cells */
+    bool              cut;        /* firstS and lastS are in scope */
+    bool              jumps;      /* reads some array where another one says */
+    int               segment;    /* cells */
     int               cell_bytes; /* of a sink's own buffers */
-    int64_t           length; /* of the whole axis, when known and short; else 0 */
+    int64_t           length;     /* of the whole axis, when known and short; else 0 */
 } ar_c_strip;
 
-void ar_c_strip_cell(ar_c_strip *out, ar_writer *w);                       /* the last index */
+void ar_c_strip_cell(ar_c_strip *out, ar_writer *w); /* the last index */
 void ar_c_strip_variable(ar_c_strip *out, const ar_c_variable *variable);
 /* Puts what does not change along it. */
 void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots);
 /* From and to: names of int64_t. */
 void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const char *to,
                     const ar_c_sink *sink);
+/* Instead of a run: its reads are cells in memory, whatever the cell. */
+void ar_c_strip_set_inside(ar_writer *w, const ar_c_strip *strip);
 void ar_c_strip_close(ar_c_strip *strip);
 
 /* ---- Reductions (c_reduce.c, c_across.c) ----------------------------------------------------- */
@@ -217,15 +223,39 @@ typedef struct {
 
 ar_c_fold ar_c_fold_of(arras_expr reduce);
 /* Whether cells lowS .. highS are combined one after the other. */
-void      ar_c_fold_few(ar_writer *w, const ar_c_fold *fold, int number);
-void      ar_c_fold_empty(ar_writer *w, const ar_c_fold *fold, const char *target);
+void ar_c_fold_few(ar_writer *w, const ar_c_fold *fold, int number);
+void ar_c_fold_empty(ar_writer *w, const ar_c_fold *fold, const char *target);
+/* What changes no cell it is combined with, also a negative zero. */
+void ar_c_fold_neutral(ar_writer *w, const ar_c_fold *fold);
 /* const int64_t lowS = ..., highS = ...; */
 void ar_c_put_bounds(ar_writer *w, arras_expr reduce, int number);
 /* One value. */
 void ar_c_put_reduce(ar_writer *w, arras_expr reduce);
 /* For all cells of a segment at once: worth it where the reads run along the strip. */
 bool ar_c_runs_across(ar_writer *w, const ar_c_strip *strip, arras_expr reduce);
-void ar_c_put_across(ar_writer *w, const ar_c_strip *strip, arras_expr reduce);
+bool ar_c_go_together(arras_expr reduce, arras_expr other);
+/* One, or up to AR_C_TOGETHER that go together. */
+void ar_c_put_across(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *reductions);
+
+/* ---- Bodies of reductions as vectors (c_vector.c) -------------------------------------------- */
+
+const char *ar_c_vector_type(arras_dtype dtype); /* NULL: there is none */
+int         ar_c_vector_cells(arras_dtype dtype);
+/* Whether a root of a strip that is open can be put as vectors, also for later values of a variable
+ * around (NULL: none): nothing but the places of reads depends on it. */
+bool ar_c_is_vector(const ar_writer *w, const ar_c_strip *strip, arras_expr root,
+                    const ar_c_fold *f, const char *variable);
+void ar_c_put_vector_op(ar_writer *w, arras_expr e);
+/* A block, in which roots are those of the cells from `at` on, in row number `row`: stepN bytes
+ * further for each. */
+void ar_c_vector_open(ar_writer *w, const ar_c_strip *strip, const ar_c_fold *f, const char *at,
+                      int row);
+/* aNUMBER is combined with a root. */
+void ar_c_vector_accumulate(ar_writer *w, const ar_c_fold *f, arras_expr root, int number);
+void ar_c_vector_close(ar_writer *w);
+/* How many bytes further a read is `turns` values of the innermost variable later; false: it is the
+ * same place. */
+bool ar_c_turn_step(ar_writer *w, ar_text *out, const ar_c_read *read, int turns);
 
 /* ---- Other ----------------------------------------------------------------------------------- */
 

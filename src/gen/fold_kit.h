@@ -73,6 +73,17 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 
 #define LANES_f32(OP)                                                                              \
     LANES_END(OP, f32, float)                                                                      \
+    static float close_##OP##_f32(float *lane, const float *x, int64_t n, int64_t done)            \
+    {                                                                                              \
+        if (done < n)                                                                              \
+            return end_##OP##_f32(lane, x, n, done);                                               \
+        f32x8 a = *(const f32x8 *)lane, b = *(const f32x8 *)(lane + 8);                            \
+        a = V_##OP(f32x8, i32x8, a, b);                                                            \
+        a = V_##OP(f32x8, i32x8, a, TURNED(a, 4, 5, 6, 7, 0, 1, 2, 3));                            \
+        a = V_##OP(f32x8, i32x8, a, TURNED(a, 2, 3, 0, 1, 6, 7, 4, 5));                            \
+        a = V_##OP(f32x8, i32x8, a, TURNED(a, 1, 0, 3, 2, 5, 4, 7, 6));                            \
+        return a[0];                                                                               \
+    }                                                                                              \
     static float lanes_##OP##_f32(const float *x, int64_t n)                                       \
     {                                                                                              \
         float lane[16];                                                                            \
@@ -86,19 +97,24 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
             a = V_##OP(f32x8, i32x8, a, c);                                                        \
             b = V_##OP(f32x8, i32x8, b, d);                                                        \
         }                                                                                          \
-        if (i == n) {                                                                              \
-            a = V_##OP(f32x8, i32x8, a, b);                                                        \
-            a = V_##OP(f32x8, i32x8, a, TURNED(a, 4, 5, 6, 7, 0, 1, 2, 3));                        \
-            a = V_##OP(f32x8, i32x8, a, TURNED(a, 2, 3, 0, 1, 6, 7, 4, 5));                        \
-            a = V_##OP(f32x8, i32x8, a, TURNED(a, 1, 0, 3, 2, 5, 4, 7, 6));                        \
-            return a[0];                                                                           \
-        }                                                                                          \
         *(f32x8 *)lane = a, *(f32x8 *)(lane + 8) = b;                                              \
-        return end_##OP##_f32(lane, x, n, i);                                                      \
+        return close_##OP##_f32(lane, x, n, i);                                                    \
     }
 
 #define LANES_f64(OP)                                                                              \
     LANES_END(OP, f64, double)                                                                     \
+    static double close_##OP##_f64(double *lane, const double *x, int64_t n, int64_t done)         \
+    {                                                                                              \
+        if (done < n)                                                                              \
+            return end_##OP##_f64(lane, x, n, done);                                               \
+        f64x4 a = *(const f64x4 *)lane, b = *(const f64x4 *)(lane + 4);                            \
+        a = V_##OP(f64x4, i64x4, a, *(const f64x4 *)(lane + 8));                                   \
+        b = V_##OP(f64x4, i64x4, b, *(const f64x4 *)(lane + 12));                                  \
+        a = V_##OP(f64x4, i64x4, a, b);                                                            \
+        a = V_##OP(f64x4, i64x4, a, TURNED(a, 2, 3, 0, 1));                                        \
+        a = V_##OP(f64x4, i64x4, a, TURNED(a, 1, 0, 3, 2));                                        \
+        return a[0];                                                                               \
+    }                                                                                              \
     static double lanes_##OP##_f64(const double *x, int64_t n)                                     \
     {                                                                                              \
         double lane[16];                                                                           \
@@ -117,17 +133,9 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
             c = V_##OP(f64x4, i64x4, c, g);                                                        \
             d = V_##OP(f64x4, i64x4, d, h);                                                        \
         }                                                                                          \
-        if (i == n) {                                                                              \
-            a = V_##OP(f64x4, i64x4, a, c);                                                        \
-            b = V_##OP(f64x4, i64x4, b, d);                                                        \
-            a = V_##OP(f64x4, i64x4, a, b);                                                        \
-            a = V_##OP(f64x4, i64x4, a, TURNED(a, 2, 3, 0, 1));                                    \
-            a = V_##OP(f64x4, i64x4, a, TURNED(a, 1, 0, 3, 2));                                    \
-            return a[0];                                                                           \
-        }                                                                                          \
         *(f64x4 *)lane = a, *(f64x4 *)(lane + 4) = b;                                              \
         *(f64x4 *)(lane + 8) = c, *(f64x4 *)(lane + 12) = d;                                       \
-        return end_##OP##_f64(lane, x, n, i);                                                      \
+        return close_##OP##_f64(lane, x, n, i);                                                    \
     }
 
 /* The place of the first best cell, or of the first nan: the best of a block is found first, its
@@ -143,4 +151,17 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
         while (!(x[i] == m || (m != m && x[i] != x[i])))                                           \
             i++;                                                                                   \
         *best = m, *place = at + i;                                                                \
+    }
+
+/* Rows of accumulators. */
+#define FILL_KIT(S, T)                                                                             \
+    static __attribute__((noinline)) void fill_##S(T *to, T x, int64_t n)                          \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            to[i] = x;                                                                             \
+    }
+#define ROWS_KIT(OP, S, T)                                                                         \
+    static __attribute__((noinline)) void rows_##OP##_##S(T *to, const T *x, const T *y, int64_t n)\
+    {                                                                                              \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) to[i] = op_##OP##_##S(x[i], y[i]);    \
     }

@@ -12,6 +12,7 @@ typedef struct {
     bool casts[ARRAS_DTYPE_END][ARRAS_DTYPE_END]; /* [from][to] */
     bool rows[AR_OP_END][ARRAS_DTYPE_END];        /* vector mathematics of whole buffers */
     bool folds[AR_OP_END][ARRAS_DTYPE_END];       /* reductions by an operation */
+    bool across[AR_OP_END][ARRAS_DTYPE_END];      /* of many cells at once */
     bool places[AR_OP_END][ARRAS_DTYPE_END];      /* argmin and argmax */
     /* Set before kernels are printed: no vector mathematics, the evaluator's bits. */
     bool scalar_math;

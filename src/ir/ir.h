@@ -211,6 +211,12 @@ struct arras_expr_node {
     uint64_t          hash;
 };
 
+/* A number of type i64. */
+static inline bool ar_is_int(arras_expr e)
+{
+    return e->kind == AR_EXPR_LITERAL && e->type.dtype == ARRAS_I64;
+}
+
 enum { AR_MAX_DEPTH = 1000 };
 
 arras_expr ar_expr_poison(arras_graph *g, arras_status code, const char *format, ...) AR_PRINTF(3,
@@ -298,10 +304,14 @@ arras_expr  ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, i
 /* Whether an index of a bound load stays within its axis, whatever cell of the lambda is computed;
  * false also where that is not known. */
 bool        ar_load_is_inside(arras_array lambda, arras_expr load, int axis);
-/* A load that reads, in the cell i of an axis of the result, cells i - before .. i + after of an
- * axis of the array, edge rules included; either may be negative.  False: not known. */
-bool        ar_load_reach(int64_t *before, int64_t *after, arras_array lambda, arras_expr load,
-                          int axis, int result_axis);
+/* A load that reads, in the cell i of an axis of the result, cells step*i - before .. step*i + after
+ * of an axis of the array, edge rules included; either may be negative, step is 1 or more. */
+typedef struct {
+    int64_t step, before, after;
+} ar_load_span;
+/* False: not known. */
+bool        ar_load_reach(ar_load_span *out, arras_array lambda, arras_expr load, int axis,
+                          int result_axis);
 arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims,
                       arras_array initial);
 arras_array ar_einsum(const char *spec, int n, const arras_array *xs);

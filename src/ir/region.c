@@ -225,7 +225,7 @@ static ar_range plain_range(looker *l, arras_expr e, const ar_frame *around)
 
 static ar_range range_of(looker *l, arras_expr e, const ar_frame *around)
 {
-    if (e->kind == AR_EXPR_LITERAL && e->type.dtype == ARRAS_I64)
+    if (ar_is_int(e))
         return ar_range_number(e->ints[0]);
     if (++l->visits > MOST_VISITS)
         return ar_range_of_dtype(e->type.dtype);
@@ -473,9 +473,21 @@ static bool follow_rule(offsets *o, arras_edge_rule rule)
     return rule != ARRAS_EDGE_WRAP;
 }
 
+/* The factor of an index times a number; 1 for the index itself, 0 for anything else. */
+static int64_t step_of(arras_expr e)
+{
+    if (e->kind == AR_EXPR_INDEX)
+        return 1;
+    for (int i = 0; i < 2 && is_op(e, AR_OP_multiply); i++)
+        if (e->args[i]->kind == AR_EXPR_INDEX && ar_is_int(e->args[!i]))
+            return ar_max64(0, e->args[!i]->ints[0]);
+    return 0;
+}
+
+/* The index of an axis within e, with its factor. */
 static arras_expr find_index(arras_expr e, int axis)
 {
-    while (e->kind != AR_EXPR_INDEX && e->uses >> axis & 1) {
+    while (e->uses >> axis & 1 && step_of(e) == 0 && e->kind != AR_EXPR_INDEX) {
         int i = 0;
 
         while (!(e->args[i]->uses >> axis & 1))
@@ -485,19 +497,22 @@ static arras_expr find_index(arras_expr e, int axis)
     return e->uses >> axis & 1 ? e : NULL;
 }
 
-bool ar_load_reach(int64_t *before, int64_t *after, arras_array lambda, arras_expr load, int axis,
+bool ar_load_reach(ar_load_span *out, arras_array lambda, arras_expr load, int axis,
                    int result_axis)
 {
     search          s = { .at = measure, .space = space_of(lambda), .load = load, .axis = axis };
     arras_edge_rule rule = (arras_edge_rule)load->ints[1 + axis];
+    int64_t         step;
 
     s.index = find_index(load->args[axis], result_axis);
     s.length = lambda->inputs[load->ints[0]]->shape[axis];
     s.offsets = (offsets){ INT64_MAX, INT64_MIN };
-    if (!s.index || (rule > ARRAS_EDGE_CONSTANT && s.length != lambda->shape[result_axis]) ||
+    step = s.index ? step_of(s.index) : 0;
+    if (step == 0 ||
+        (rule > ARRAS_EDGE_CONSTANT && (step != 1 || s.length != lambda->shape[result_axis])) ||
         !search_within(&s, lambda->ref, NULL) || s.offsets.low > s.offsets.high ||
         !follow_rule(&s.offsets, rule))
         return false;
-    *before = -s.offsets.low, *after = s.offsets.high;
+    *out = (ar_load_span){ step, -s.offsets.low, s.offsets.high };
     return true;
 }

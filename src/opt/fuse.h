@@ -19,6 +19,7 @@ typedef struct ar_use {
     double         evaluations; /* for each cell of the array */
     bool           own_cell;    /* one load, of the reader's own cell, of as many cells */
     bool           varies;      /* an index depends on a variable of the reader */
+    bool           skips;       /* neighbouring cells of the reader read cells that are not */
     bool           inside;      /* never read outside */
     bool           covers;      /* every cell is read */
 } ar_use;

@@ -73,12 +73,14 @@ static double stored_ps(const ar_fusion *f, const ar_item *item)
            PS_KERNEL / item->cells;
 }
 
+/* Vectors of cells that are not neighbours are put together from several. */
 static double inlined_ps(const ar_fusion *f, const ar_item *item)
 {
-    double ps = 0;
+    double ps = 0, skipping = 2.0;
 
     for (const ar_use *use = item->uses; use; use = use->next)
-        ps += use->evaluations * item->cell_ps + reading_ps(f, item, &f->items[use->reader].reads);
+        ps += use->evaluations * item->cell_ps * (use->skips ? skipping : 1) +
+              reading_ps(f, item, &f->items[use->reader].reads);
     return ps;
 }
 

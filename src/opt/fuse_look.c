@@ -183,6 +183,17 @@ static bool load_is_inside(const looker *l, arras_expr load, arras_array x, cons
     return true;
 }
 
+/* Whether the last index is that of the reader's cell times a number, perhaps shifted. */
+static bool load_skips(const looker *l, arras_expr load)
+{
+    uint32_t   last_axis = l->lambda->rank > 0 ? 1u << (l->lambda->rank - 1) : 0;
+    arras_expr e = load->rank > 0 ? load->args[load->rank - 1] : NULL;
+
+    while (e && e->uses & last_axis && (ar_expr_is(e, AR_OP_add) || ar_expr_is(e, AR_OP_subtract)))
+        e = e->args[!(e->args[0]->uses & last_axis)];
+    return e && e->uses & last_axis && ar_expr_is(e, AR_OP_multiply);
+}
+
 static bool has_rules(arras_expr load)
 {
     for (int axis = 0; axis < load->rank; axis++)
@@ -224,6 +235,7 @@ static bool look_at_load(looker *l, arras_expr load, const ar_frame *around, boo
     (*use)->evaluations += times_of(load, around) * l->item->cells / l->f->items[x->id].cells;
     (*use)->own_cell = (*use)->own_cell && load_is_own_cell(l, load, x);
     (*use)->varies = (*use)->varies || load->nfree > 0;
+    (*use)->skips = (*use)->skips || load_skips(l, load);
     (*use)->covers = (*use)->covers || load_covers(l, load, x, around);
     return true;
 }

@@ -110,11 +110,6 @@ static inline arras_expr ar_reduce_like(arras_expr e, const arras_expr *args)
     return ar_reduce_named(e, e->name, args);
 }
 
-static inline bool ar_is_int(arras_expr e)
-{
-    return e->kind == AR_EXPR_LITERAL && e->type.dtype == ARRAS_I64;
-}
-
 static inline arras_expr ar_int(arras_graph *g, int64_t value)
 {
     return ar_expr_literal(g, ARRAS_I64, (ar_value){ .bits = { value, 0 } });

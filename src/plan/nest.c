@@ -3,12 +3,12 @@
 #include "plan/plan.h"
 
 /* More rows than this, and what overlaps is more than what is gained. */
-enum { LARGEST_HALO = 32, MOST_OPERANDS = 60 };
+enum { LARGEST_HALO = 32, LARGEST_STEP = 8, MOST_OPERANDS = 60 };
 
 typedef struct {
     arras_array lambda;
     int         input;
-    int64_t     before, after;
+    int64_t     step, before, after;
     bool        known;
     bool       *met; /* by id of expression */
 } reach;
@@ -16,23 +16,25 @@ typedef struct {
 /* Depth is limited by AR_MAX_DEPTH. */
 static void reach_within(reach *r, arras_expr e)
 {
-    int64_t before, after;
+    ar_load_span span;
 
     if (!r->known || r->met[e->id])
         return;
     r->met[e->id] = true;
     if (e->kind == AR_EXPR_LOAD && e->ints[0] == r->input) {
-        r->known = ar_load_reach(&before, &after, r->lambda, e, 0, 0);
+        r->known =
+            ar_load_reach(&span, r->lambda, e, 0, 0) && (r->step == 0 || r->step == span.step);
         if (r->known) {
-            r->before = ar_max64(r->before, before);
-            r->after = ar_max64(r->after, after);
+            r->step = span.step;
+            r->before = ar_max64(r->before, span.before);
+            r->after = ar_max64(r->after, span.after);
         }
     }
     for (int i = 0; i < e->nargs; i++)
         reach_within(r, e->args[i]);
 }
 
-/* How far around a row of its own a step reads its input number `input`. */
+/* Which rows of its input number `input` a step reads for a row of its own. */
 static arras_status step_reach(reach *r, const ar_step *step, int input, arras_error *err)
 {
     *r = (reach){ .input = input, .known = true };
@@ -66,8 +68,10 @@ static arras_status nest_one(ar_plan *plan, int s, int k, const int *readers, ar
     if (producer < 0 || readers[array] != 1 || !may_nest(plan, &plan->steps[producer], into))
         return ARRAS_OK;
     status = step_reach(&r, into, k, err);
-    if (status == ARRAS_OK && r.known && r.before + r.after <= LARGEST_HALO) {
+    if (status == ARRAS_OK && r.known && r.step <= LARGEST_STEP &&
+        r.before + r.after <= LARGEST_HALO) {
         plan->steps[producer].inside = s;
+        plan->steps[producer].stride = r.step;
         plan->steps[producer].before = ar_max64(r.before, 0);
         plan->steps[producer].after = ar_max64(r.after, 0);
     }

@@ -37,10 +37,10 @@ typedef struct {
     bool           constant;  /* runs once, before the first launch */
     bool           may_fault; /* a read may be outside, or a minimum over nothing */
     const ar_gemm *gemm;      /* not NULL: a product of matrices, in C order both */
-    /* A step that alone reads the one result of this step, and of it only rows near its own: it may
-     * run within that one's tiles, whose rows lo .. hi need lo - before .. hi + after of it. */
+    /* A step that alone reads the one result of this step, and for its row i only the rows
+     * stride*i - before .. stride*i + after of it: it may run within that one's tiles. */
     int     inside; /* -1: none */
-    int64_t before, after;
+    int64_t stride, before, after;
 } ar_step;
 
 /* Output `output` is the array `array` too, which lies elsewhere. */

@@ -67,6 +67,7 @@ static void fill_member(arras_run *run, ar_nest_member *m, int s)
     const ar_tensor *result = &run->arrays[step->results[0]];
 
     m->step = &run->steps[s];
+    m->stride = step->stride;
     m->before = step->before;
     m->after = step->after;
     m->length = result->shape[0];
@@ -92,25 +93,47 @@ static bool link_operands(arras_run *run, ar_nest *nest, ar_nest_member *m)
     return true;
 }
 
+/* The rows that are needed of it for so many of its consumer's. */
+static int64_t rows_needed(const ar_nest_member *m, int64_t rows)
+{
+    return (rows - 1) * m->stride + 1 + m->before + m->after;
+}
+
+static void place_rows(ar_nest *nest)
+{
+    int64_t most[MOST_MEMBERS];
+    int     outer = nest->n - 1;
+
+    most[outer] = nest->rows;
+    for (int i = outer - 1; i >= 0; i--) {
+        ar_nest_member *m = &nest->members[i];
+
+        most[i] = ar_min64(m->length, rows_needed(m, most[m->consumer]));
+        m->offset = nest->scratch_bytes;
+        nest->scratch_bytes += most[i] * m->row_bytes + AR_BLOCK_ALIGN;
+        nest->scratch_bytes -= nest->scratch_bytes % AR_BLOCK_ALIGN;
+    }
+}
+
 /* Rows so that what a tile computes stays in the cache of its core, yet halos are a small part. */
 static void choose_rows(ar_nest *nest, int64_t cache, int threads)
 {
     int64_t bytes = 0, halo = 0, rows, shared;
 
-    for (int i = 0; i + 1 < nest->n; i++) {
-        bytes += nest->members[i].row_bytes;
-        halo += nest->members[i].before + nest->members[i].after;
+    nest->members[nest->n - 1].per_row = 1;
+    for (int i = nest->n - 2; i >= 0; i--) {
+        ar_nest_member *m = &nest->members[i];
+
+        m->per_row = m->stride * nest->members[m->consumer].per_row;
+        bytes += m->row_bytes * m->per_row;
+        halo += (m->before + m->after) / m->per_row;
     }
     rows = 3 * cache / 4 / ar_max64(1, bytes) - halo;
     rows = ar_max64(rows, 2 * halo);
     shared = nest->members[nest->n - 1].length / (4 * threads);
     nest->rows = ar_max64(1, ar_min64(rows, ar_max64(1, shared)));
     nest->tiles = (nest->members[nest->n - 1].length + nest->rows - 1) / nest->rows;
-    for (int i = 0; i + 1 < nest->n; i++) {
-        nest->members[i].offset = nest->scratch_bytes;
-        nest->scratch_bytes += (nest->rows + halo) * nest->members[i].row_bytes + AR_BLOCK_ALIGN;
-        nest->scratch_bytes -= nest->scratch_bytes % AR_BLOCK_ALIGN;
-    }
+    place_rows(nest);
 }
 
 static arras_status make_nest(arras_run *run, int home, int n, arras_error *err)
@@ -173,7 +196,10 @@ typedef struct {
 
 static rows rows_for(const ar_nest_member *m, rows wanted)
 {
-    return (rows){ ar_max64(0, wanted.lo - m->before), ar_min64(m->length, wanted.hi + m->after) };
+    int64_t lo = wanted.lo * m->stride - m->before;
+
+    return (rows){ ar_max64(0, lo),
+                   ar_min64(m->length, lo + rows_needed(m, wanted.hi - wanted.lo)) };
 }
 
 /* The cell [0, 0, ...] of an inner result, so that its row `lo` is the first in scratch memory.  It

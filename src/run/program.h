@@ -63,7 +63,8 @@ typedef struct {
 typedef struct {
     ar_step_run *step;
     int          consumer; /* which member reads its result; -1: this is the outermost step */
-    int64_t      before, after;
+    int64_t      stride, before, after; /* see ar_step */
+    int64_t      per_row;  /* of its rows for one of the outermost step, roughly */
     int64_t      length;   /* of axis 0 */
     int64_t      row_cells, row_bytes; /* of the result */
     int64_t      offset;   /* of its rows in scratch memory */

@@ -1,0 +1,248 @@
+/* test_launch_rows.c -- reductions along rows and down columns, and windows that skip cells: programs
+ * whose kernels keep accumulators in vectors, or rows in scratch memory.  Every cell has the
+ * evaluator's bits, for all sorts of lengths, threads and tiles.  Variances down long columns are
+ * compared with their definition in long double, too. */
+#include "launch_kit.h"
+
+#include <float.h>
+
+static void *cells_of(arras_dtype dtype, int64_t n)
+{
+    size_t   size = arras_dtype_size(dtype);
+    void    *cells = malloc((size_t)n * size + 1);
+    uint64_t state = 1;
+
+    for (int64_t i = 0; cells && i < n; i++) {
+        double value;
+
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        value = (double)(int64_t)(state >> 40) / 4096 - 2048;
+        if (dtype == ARRAS_F32)
+            ((float *)cells)[i] = (float)(state >> 60 == 0 ? -0.0 : value);
+        else
+            ((double *)cells)[i] = state >> 60 == 0 ? -0.0 : value;
+    }
+    return cells;
+}
+
+static bool same_bits(const arras_results *got, const arras_results *want)
+{
+    bool same = arras_results_count(got) == arras_results_count(want);
+
+    for (int i = 0; same && i < arras_results_count(want); i++) {
+        const arras_buffer *a = &arras_results_at(got, i)->buffer;
+        const arras_buffer *b = &arras_results_at(want, i)->buffer;
+        size_t              bytes = arras_dtype_size(b->dtype);
+
+        for (int d = 0; d < b->rank; d++)
+            bytes *= (size_t)b->shape[d];
+        same = memcmp(a->data, b->data, bytes) == 0;
+    }
+    return same;
+}
+
+static const arras_options ways[] = {
+    { .threads = 1 },
+    { .threads = 2 },
+    { .threads = 3, .tile_bytes = 3000 },
+    { .threads = 7, .tile_bytes = 100 },
+};
+
+/* The program that is recorded in g, of one input x. */
+static void check_program(arras_dtype dtype, int64_t n, int64_t m)
+{
+    void          *x = cells_of(dtype, n * m);
+    arras_binding  binding = { "x", { x, dtype, 2, (int64_t[]){ n, m }, NULL } };
+    arras_results *want = NULL, *got = NULL;
+
+    CHECK_EQ_INT(arras_evaluate(&want, g, 1, &binding, &err), ARRAS_OK);
+    for (size_t i = 0; i < AR_COUNT(ways) && want; i++) {
+        arras_program *p = compiled(&ways[i]);
+
+        if (launched(&got, p, 1, &binding))
+            CHECK(same_bits(got, want));
+        arras_results_free(got);
+        arras_program_free(p);
+    }
+    arras_results_free(want);
+    free(x);
+}
+
+/* ---- Bodies that are vectors, and some that are not ------------------------------------------ */
+
+static arras_array squares(arras_array x) { return arras_multiply(x, x); }
+
+static arras_array from_mean(arras_array x, int axis)
+{
+    return arras_subtract(x, arras_mean(x, 1, &axis, true));
+}
+
+static void record_reductions(arras_array x, int axis)
+{
+    arras_array two = arras_float(g, 2);
+
+    arras_output(g, "squares", arras_sum(squares(x), 1, &axis, false));
+    arras_output(g, "away", arras_sum(squares(from_mean(x, axis)), 1, &axis, false));
+    arras_output(g, "least", arras_min(arras_maximum(x, squares(x)), 1, &axis, false));
+    arras_output(g, "most", arras_max(arras_divide(x, arras_add(x, two)), 1, &axis, false));
+    arras_output(g, "product", arras_prod(arras_subtract(two, x), 1, &axis, false));
+    arras_output(g, "roots", arras_sum(arras_sqrt(arras_abs(x)), 1, &axis, false));
+    arras_output(g, "place", arras_argmax(squares(x), 1, &axis, false));
+    arras_output(g, "sum", arras_sum(x, 1, &axis, false));
+}
+
+static void reductions(void)
+{
+    const int64_t     lengths[] = { 1, 15, 16, 17, 64, 65, 80, 1023, 1024, 1025, 2100 };
+    const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t k = 0; k < 2 * AR_COUNT(lengths); k++)
+        for (int axis = 0; axis < 2; axis++) {
+            int64_t     n = lengths[k / 2];
+            arras_dtype dtype = dtypes[k % 2];
+            arras_dim   shape[2] = { axis == 0 ? n : 5, axis == 0 ? 21 : n };
+
+            CASE("%s of %d cells, axis %d", arras_dtype_name(dtype), (int)n, axis);
+            start();
+            record_reductions(arras_placeholder(g, "x", dtype, 2, shape), axis);
+            check_program(dtype, shape[0], shape[1]);
+            finish(NULL);
+        }
+}
+
+/* ---- Variances down long columns ------------------------------------------------------------- */
+
+static void variances(void)
+{
+    const int64_t lengths[] = { 4095, 4096, 5121, 70000 };
+
+    for (size_t k = 0; k < AR_COUNT(lengths); k++) {
+        arras_dim   shape[2] = { lengths[k], 11 };
+        int         axis = 0;
+        arras_array x;
+
+        CASE("%d rows", (int)lengths[k]);
+        start();
+        x = arras_placeholder(g, "x", ARRAS_F32, 2, shape);
+        arras_output(g, "mean", arras_mean(x, 1, &axis, false));
+        arras_output(g, "std", arras_std(x, 1, &axis, 0, false));
+        arras_output(g, "var", arras_var(x, 1, &axis, 1, true));
+        check_program(ARRAS_F32, shape[0], shape[1]);
+        finish(NULL);
+    }
+}
+
+enum { ROWS = 6000, KINDS = 5 };
+
+/* Columns that are hard: far from 0, constant, a step after the first rows, a ramp, one outlier. */
+static double hard_cell(int64_t row, int kind)
+{
+    switch (kind) {
+    case 0: return 1e6 + (double)(row * 7919 % 1000) / 1000;
+    case 1: return 0.1;
+    case 2: return row < 64 ? 0 : 1e6 + (double)(row % 3);
+    case 3: return (double)row;
+    default: return row == 0 ? 1e9 : (double)(row % 5);
+    }
+}
+
+static long double exact_variance(const double *x, int kind)
+{
+    long double mean = 0, sum = 0;
+
+    for (int64_t i = 0; i < ROWS; i++)
+        mean += x[i * KINDS + kind];
+    mean /= ROWS;
+    for (int64_t i = 0; i < ROWS; i++)
+        sum += (x[i * KINDS + kind] - mean) * (x[i * KINDS + kind] - mean);
+    return sum / ROWS;
+}
+
+static void accuracy(void)
+{
+    static double  x[ROWS * KINDS], got[KINDS];
+    int            axis = 0;
+    arras_program *p;
+
+    start();
+    arras_output(g, "var", arras_var(matrix("x", ROWS, KINDS), 1, &axis, 0, false));
+    for (int64_t i = 0; i < ROWS * KINDS; i++)
+        x[i] = hard_cell(i / KINDS, (int)(i % KINDS));
+    p = compiled(NULL);
+    launched(NULL, p, BINDINGS(MATRIX("x", x, ROWS, KINDS), VEC("var", got, KINDS)));
+    for (int kind = 0; kind < KINDS; kind++) {
+        long double want = exact_variance(x, kind), floor = 1e-30L;
+
+        CHECK(fabsl(got[kind] - want) <= 200 * DBL_EPSILON * want + floor);
+    }
+    finish(p);
+}
+
+/* A cell that is not a number makes its column so, and no other. */
+static void not_numbers(void)
+{
+    static double  x[ROWS * 3], got[3];
+    int            axis = 0;
+    arras_program *p;
+
+    start();
+    arras_output(g, "std", arras_std(matrix("x", ROWS, 3), 1, &axis, 0, false));
+    x[3 * 5000 + 1] = NAN;
+    p = compiled(NULL);
+    launched(NULL, p, BINDINGS(MATRIX("x", x, ROWS, 3), VEC("std", got, 3)));
+    CHECK(got[0] == 0 && isnan(got[1]) && got[2] == 0);
+    finish(p);
+}
+
+/* ---- Windows --------------------------------------------------------------------------------- */
+
+static arras_expr plus(arras_expr x, arras_expr y)
+{
+    return arras_expr_apply(ARRAS_OP_add, 2, (arras_expr[]){ x, y });
+}
+
+/* The largest of windows of `step` + 1 rows and columns, every `step` cells, of a stencil of x. */
+static void record_windows(arras_array x, int64_t step, const int64_t *shape)
+{
+    const int64_t offsets[] = { -1, 0, 1, 0, 0, -1, 0, 1, 0, 0 };
+    const double  weights[] = { 1, 2, 3, 4, -5 };
+    arras_edge    edges[2] = { { .rule = ARRAS_EDGE_REFLECT }, { .rule = ARRAS_EDGE_NEAREST } };
+    arras_array   y = arras_stencil(arras_sqrt(arras_abs(x)), 5, offsets, weights, edges);
+    arras_expr    at[2], zero = arras_expr_int(g, 0), cell;
+    const char   *names[] = { "r", "s" };
+
+    for (int d = 0; d < 2; d++)
+        at[d] = plus(
+            arras_expr_apply(ARRAS_OP_multiply, 2,
+                             (arras_expr[]){ arras_expr_index(g, d), arras_expr_int(g, step) }),
+            arras_expr_var(g, names[d]));
+    cell = arras_expr_load(y, 2, at, NULL);
+    for (int d = 1; d >= 0; d--)
+        cell =
+            arras_expr_reduce(ARRAS_REDUCE_max, names[d], zero, arras_expr_int(g, step + 1), cell);
+    arras_output(g, "y", arras_lambda(g, 2, shape, cell));
+}
+
+static void windows(void)
+{
+    for (int64_t step = 1; step <= 3; step++) {
+        arras_dim shape[2] = { 301, 130 };
+        int64_t   rows = (shape[0] - 1) / step, columns = (shape[1] - 1) / step;
+
+        CASE("every %d cells", (int)step);
+        start();
+        record_windows(arras_placeholder(g, "x", ARRAS_F64, 2, shape), step,
+                       (int64_t[]){ rows, columns });
+        check_program(ARRAS_F64, shape[0], shape[1]);
+        finish(NULL);
+    }
+}
+
+TEST_MAIN
+{
+    RUN(reductions);
+    RUN(variances);
+    RUN(accuracy);
+    RUN(not_numbers);
+    RUN(windows);
+}
