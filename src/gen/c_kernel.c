@@ -98,7 +98,7 @@ static void close_segment(ar_writer *w, void *self, const ar_c_strip *strip)
     ar_text_add(w->out, "if (a->stream) {\n");
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(
-            w->out, "stream_out((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n",
+            w->out, "a->stream((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n",
             k, strip->number, k, strip->number, k);
     ar_text_add(w->out, "}\n");
 }
@@ -172,7 +172,7 @@ static void close_short_rows(ar_writer *w, const results *r)
     ar_text_add(w->out, "}\nif (stream) {\n");
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out,
-                       "stream_out((char *)o%d, (const char *)b%d, rows * %d * sizeof *b%d);\n", k,
+                       "a->stream((char *)o%d, (const char *)b%d, rows * %d * sizeof *b%d);\n", k,
                        k, (int)short_length(w->lambda), k);
     ar_text_add(w->out, "}\n}\n");
 }

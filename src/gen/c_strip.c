@@ -117,18 +117,13 @@ static int jumping_axis(const ar_c_read *read)
     return found >= 0 && read->load->args[found]->kind != AR_EXPR_REDUCE ? found : -1;
 }
 
-/* The places that are jumped to are known before they are read, so that memory can be told. */
-static int stage_jump(ar_writer *w, ar_c_strip *strip, int level)
+/* Whether the place that the last read jumps to is known before, from nothing that is staged. */
+static bool jumps_ahead(ar_writer *w, const ar_c_strip *strip, int level)
 {
     const ar_c_read *read = strip->nreads ? strip->reads[strip->nreads - 1] : NULL;
     int              axis = read ? jumping_axis(read) : -1;
-    arras_expr       index = axis >= 0 ? read->load->args[axis] : NULL;
 
-    if (!index || ar_c_is_leaf(index) || staged_level(strip, index) || ar_c_may_fail(w, index) ||
-        w->facts[index->id].state.place != AR_C_UNKNOWN)
-        return level;
-    strip->jumps = true;
-    return stage(w, strip, index, level + 1);
+    return axis >= 0 && level == 0 && !ar_c_may_fail(w, read->load->args[axis]);
 }
 
 /* Puts what does not vary, finds what is staged.  Gives the number of stages e needs.  What a walk
@@ -148,7 +143,7 @@ static int look(ar_writer *w, ar_c_strip *strip, arras_expr e)
     level = look_at_args(w, strip, e);
     if (e->kind == AR_EXPR_LOAD) {
         ar_c_prepare_load(w, strip, e);
-        level = stage_jump(w, strip, level);
+        strip->jumps = strip->jumps || jumps_ahead(w, strip, level);
     }
     if (e->kind == AR_EXPR_REDUCE || is_vector_math(w, e))
         level = stage(w, strip, e, level + 1);
@@ -298,12 +293,48 @@ static void open_loop(ar_writer *w, const ar_c_strip *strip, const char *before)
 /* No cell needs another one: the compiler need not look whether arrays overlap. */
 static const char vector_loop[] = "#pragma GCC ivdep\n";
 
+/* An address outside an array does no harm here. */
+static void put_prefetch(ar_writer *w, const ar_c_strip *strip, const ar_c_read *read, int axis)
+{
+    arras_expr e = read->load;
+
+    ar_text_printf(w->out, "__builtin_prefetch(p%" PRId64 " + %s * t%" PRId64 " + ", e->id,
+                   strip->name, e->id);
+    ar_c_cast(w, e->args[axis], ARRAS_I64);
+    ar_text_printf(w->out, " * s%d_%d);\n", ar_c_operand(w, e), axis);
+}
+
+/* While a cell is computed, memory brings what a later one jumps to. */
+static void put_ahead(ar_writer *w, const ar_c_strip *strip)
+{
+    enum { CELLS = 16 };
+    size_t mark = w->nchanges;
+    int    s = strip->number;
+
+    ar_text_printf(w->out,
+                   "{\nconst int64_t %s = at%d + e%d + %d < %s ? at%d + e%d + %d : %s - 1;\n",
+                   strip->name, s, s, CELLS, strip->to, s, s, CELLS, strip->to);
+    for (size_t i = 0; i < strip->nreads; i++) {
+        const ar_c_read *read = strip->reads[i];
+        int              axis = jumping_axis(read);
+
+        if (axis < 0 || ar_c_may_fail(w, read->load->args[axis]))
+            continue;
+        ar_c_put(w, read->load->args[axis]);
+        put_prefetch(w, strip, read, axis);
+    }
+    ar_text_add(w->out, "}\n");
+    ar_c_forget(w, mark);
+}
+
 static void put_all_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink,
                           const char *before)
 {
     size_t mark = w->nchanges;
 
     open_loop(w, strip, before);
+    if (strip->jumps && !strip->cut && *before)
+        put_ahead(w, strip);
     for (int i = 0; i < strip->nroots; i++)
         ar_c_put(w, strip->roots[i]);
     sink->cell(w, sink->self, strip);
@@ -343,17 +374,6 @@ static void put_operands(ar_writer *w, arras_expr e, int number)
     }
 }
 
-/* An address outside an array does no harm here. */
-static void put_prefetch(ar_writer *w, const ar_c_strip *strip, const ar_c_read *read, int axis)
-{
-    arras_expr e = read->load;
-
-    ar_text_printf(w->out, "__builtin_prefetch(p%" PRId64 " + %s * t%" PRId64 " + ", e->id,
-                   strip->name, e->id);
-    ar_c_cast(w, e->args[axis], ARRAS_I64);
-    ar_text_printf(w->out, " * s%d_%d);\n", ar_c_operand(w, e), axis);
-}
-
 static void put_staged_cell(ar_writer *w, const ar_c_strip *strip, arras_expr e)
 {
     if (is_vector_math(w, e)) {
@@ -362,12 +382,6 @@ static void put_staged_cell(ar_writer *w, const ar_c_strip *strip, arras_expr e)
     }
     ar_c_put(w, e);
     ar_text_printf(w->out, "m%" PRId64 "[e%d] = v%" PRId64 ";\n", e->id, strip->number, e->id);
-    for (size_t i = 0; i < strip->nreads && strip->jumps; i++) {
-        int axis = jumping_axis(strip->reads[i]);
-
-        if (axis >= 0 && strip->reads[i]->load->args[axis] == e)
-            put_prefetch(w, strip, strip->reads[i], axis);
-    }
 }
 
 static void put_vector_call(ar_writer *w, const ar_c_strip *strip, arras_expr e)
@@ -565,6 +579,7 @@ void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const cha
 {
     int s = strip->number;
 
+    strip->to = to;
     if (is_written_short(strip))
         put_short_axis(w, strip, sink);
     ar_text_printf(w->out, "for (int64_t seg%d = %s, len%d; seg%d < %s; seg%d += len%d) {\n", s,

@@ -192,6 +192,7 @@ typedef struct ar_c_strip {
     size_t            nreads, reads_room;
     bool              cut;        /* firstS and lastS are in scope */
     bool              jumps;      /* reads some array where another one says */
+    const char       *to;         /* where its run ends */
     int               segment;    /* cells */
     int               cell_bytes; /* of a sink's own buffers */
     int64_t           length;     /* of the whole axis, when known and short; else 0 */

@@ -44,13 +44,17 @@ typedef struct {
     const bool *dense;
 } ar_kernel_form;
 
+/* Copies around the caches. */
+typedef void ar_stream(char *to, const char *from, int64_t bytes);
+ar_stream    ar_stream_copy;
+
 /* What a kernel is called with.  Operand k < n is result k, operand n + k is input k. */
 typedef struct {
     char *const          *data;    /* the cell at [0, 0, ...] of each operand, aligned */
     const int64_t *const *strides; /* of each operand, in bytes */
     const int64_t *const *shapes;
     const int64_t        *sizes;  /* values of the graph's sizes */
-    int64_t               stream; /* not 0: results are not read soon, store around caches */
+    ar_stream            *stream; /* not NULL: results are not read soon; what they are copied with */
 } ar_kernel_args;
 
 /* Computes the cells lo[d] <= i_d < hi[d] of all results; of a flat kernel, the cells number

@@ -5,7 +5,7 @@ typedef struct {
     const int64_t *const *strides;
     const int64_t *const *shapes;
     const int64_t        *sizes;
-    int64_t               stream;
+    void (*stream)(char *to, const char *from, int64_t bytes);
 } ar_kernel_args;
 
 #define LEAST (-MOST - 1)
@@ -85,31 +85,7 @@ static inline void fetch(const char *from, int64_t bytes)
         __builtin_prefetch(from + at);
 }
 
-/* Copies around the caches.  The cells in between are whole lines of 64 bytes. */
-static __attribute__((noinline)) void stream_out(char *to, const char *from, int64_t bytes)
-{
-    int64_t at = -(uintptr_t)to & 63;
-    if (at > bytes)
-        at = bytes;
-    if (at > 0) /* mostly there is nothing, and a call is not free */
-        __builtin_memcpy(to, from, at);
-#if defined __AVX__
-    typedef long long i64x4 __attribute__((vector_size(32)));
-    typedef i64x4     loose __attribute__((aligned(1), may_alias));
-    for (; at + 64 <= bytes; at += 64) {
-        const i64x4 a = *(const loose *)(from + at), b = *(const loose *)(from + at + 32);
-#if defined __clang__
-        __builtin_nontemporal_store(a, (i64x4 *)(to + at));
-        __builtin_nontemporal_store(b, (i64x4 *)(to + at + 32));
-#else
-        __builtin_ia32_movntdq256((i64x4 *)(to + at), a);
-        __builtin_ia32_movntdq256((i64x4 *)(to + at + 32), b);
-#endif
-    }
-#endif
-    if (at < bytes)
-        __builtin_memcpy(to + at, from + at, bytes - at);
-}
+/* After what a->stream stored. */
 static inline void stream_end(void)
 {
 #if defined __x86_64__

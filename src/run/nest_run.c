@@ -223,7 +223,7 @@ static int run_member(const ar_nest *nest, const ar_nest_member *m, const rows *
         data[k] = from < 0 ? s->data[k] : base_of(&nest->members[from], at[from], scratch);
     }
     args.data = data;
-    args.stream = m->consumer < 0 && s->args.stream;
+    args.stream = m->consumer < 0 ? s->args.stream : NULL;
     for (int axis = 1; axis < s->tiling.rank; axis++)
         hi[axis] = s->tiling.shape[axis];
     if (s->step->flat) {
