@@ -15,13 +15,17 @@ add_custom_command(
 add_custom_target(ops_header DEPENDS ${ops_header})
 
 # Generated kernels begin with the texts of these files, so the library carries them as bytes.
-foreach(kit src/ir/scalar_kit.h src/gen/fold_kit.h src/gen/kernel_kit.h)
+foreach(kit src/ir/scalar_kit.h src/gen/fold_kit.h src/gen/vector_kit.h src/gen/kernel_kit.h)
     get_filename_component(name ${kit} NAME_WE)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kit})
     file(READ ${kit} bytes HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${name}_bytes.inc CONTENT "${bytes}\n")
 endforeach()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
+    set_source_files_properties(src/gen/folds_avx2.c PROPERTIES COMPILE_OPTIONS -mavx2)
+endif()
 
 file(GLOB sources CONFIGURE_DEPENDS src/*/*.c)
 add_library(arras_objects OBJECT ${sources})

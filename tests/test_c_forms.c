@@ -61,9 +61,11 @@ static ar_kernel *build(ar_module **module, const form *f, bool *flat)
 static void run_form(ar_kernel *kernel, const form *f, bool flat, bool stream, char **data,
                      const int64_t **strides, const int64_t **lengths)
 {
-    ar_kernel_args args = { data, strides, lengths, NULL, stream ? ar_stream_copy : NULL };
-    arras_array    first = f->lambdas[0];
-    int64_t        lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK], count = 1;
+    ar_kernel_args args = {
+        data, strides, lengths, NULL, stream ? ar_stream_copy : NULL, ar_folds()
+    };
+    arras_array first = f->lambdas[0];
+    int64_t     lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK], count = 1;
 
     for (int axis = 0; axis < first->rank; axis++)
         count *= hi[axis] = first->shape[axis];

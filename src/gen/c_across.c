@@ -108,45 +108,47 @@ static void put_fill(ar_writer *w, const rows *r, const column *c, const char *r
     ar_text_printf(w->out, ", w%d);\n", r->number);
 }
 
-/* to = left with right, in all columns. */
-static void put_join(ar_writer *w, const rows *r, const column *c, const char *to, const char *left,
-                     const char *right)
-{
-    ar_text_printf(w->out, "rows_%s_%s(%s, %s, %s, w%d);\n", ar_op_name(c->fold.op), c->fold.dtype,
-                   to, left, right, r->number);
-}
-
 /* ---- One value of the variable, cell by cell ------------------------------------------------- */
 
-typedef struct {
-    const rows   *rows;
-    const column *column;
-} turn;
-
-static void put_cell(ar_writer *w, void *self, const ar_c_strip *strip)
+static void put_accumulate(ar_writer *w, const column *c, const char *cell)
 {
-    const turn      *t = self;
-    const column    *c = t->column;
-    const ar_c_fold *f = &c->fold;
-    int              s = c->number, from = t->rows->number;
-    char             cell[96];
+    ar_text_printf(w->out, "%s = ", cell);
+    ar_c_op(w, c->fold.op, c->fold.s.compute);
+    ar_text_printf(w->out, "(%s, x);\n", cell);
+}
 
-    snprintf(cell, sizeof cell, "row%d[%s - from%d]", s, strip->name, from);
-    ar_text_printf(w->out, "const %s x = ", f->type);
-    ar_c_cast_twice(w, c->expr->args[2], f->s.operand[0], f->s.compute);
-    ar_text_add(w->out, ";\n");
-    if (!f->place) {
-        ar_text_printf(w->out, "%s = ", cell);
-        ar_c_op(w, f->op, f->s.compute);
-        ar_text_printf(w->out, "(%s, x);\n", cell);
-        return;
-    }
+static void put_place(ar_writer *w, const column *c, const char *cell, const char *at)
+{
+    const ar_c_fold *f = &c->fold;
+    int              n = c->number;
+
     ar_text_printf(w->out, "const %s best = %s;\nconst int better = ", f->type, cell);
     ar_c_op(w, f->better, f->s.compute);
     ar_text_printf(w->out,
                    "(x, best) | ((x != x) & (best == best));\n%s = better ? x : best;\n"
-                   "place%d[%s - from%d] = better ? k%d : place%d[%s - from%d];\n",
-                   cell, s, strip->name, from, s, s, strip->name, from);
+                   "place%d[%s] = better ? k%d : place%d[%s];\n",
+                   cell, n, at, n, n, at);
+}
+
+static void put_cell(ar_writer *w, void *self, const ar_c_strip *strip)
+{
+    const rows *r = self;
+    char        at[64], cell[96];
+
+    snprintf(at, sizeof at, "%s - from%d", strip->name, r->number);
+    for (int i = 0; i < r->n; i++) {
+        const column *c = &r->columns[i];
+
+        snprintf(cell, sizeof cell, "row%d[%s]", c->number, at);
+        ar_text_printf(w->out, "{\nconst %s x = ", c->fold.type);
+        ar_c_cast_twice(w, c->expr->args[2], c->fold.s.operand[0], c->fold.s.compute);
+        ar_text_add(w->out, ";\n");
+        if (c->fold.place)
+            put_place(w, c, cell, at);
+        else
+            put_accumulate(w, c, cell);
+        ar_text_add(w->out, "}\n");
+    }
 }
 
 /* The cells a read will need some turns later: each turn reads another row of memory, too short for
@@ -164,19 +166,26 @@ static void put_fetch(ar_writer *w, const rows *r, const ar_c_read *read)
     ar_text_free(&step);
 }
 
+static void open_bodies(ar_writer *w, const rows *r, ar_c_strip *strip, arras_expr *bodies)
+{
+    for (int i = 0; i < r->n; i++)
+        bodies[i] = r->columns[i].expr->args[2];
+    ar_c_strip_cell(strip, w);
+    ar_c_strip_open(w, strip, r->n, bodies);
+}
+
 /* Of the columns from number `first` on. */
-static void put_turn(ar_writer *w, const rows *r, const column *c, const char *first)
+static void put_turn(ar_writer *w, rows *r, const char *first)
 {
     size_t          mark = w->nchanges;
-    turn            t = { r, c };
-    const ar_c_sink sink = { .cell = put_cell, .self = &t };
+    const ar_c_sink sink = { .cell = put_cell, .self = r };
+    arras_expr      bodies[AR_C_TOGETHER];
     char            from[48], to[48];
     ar_c_strip      strip;
 
-    if (!ar_c_enter(w, c->expr, c->number))
+    if (!ar_c_enter(w, r->columns[0].expr, r->columns[0].number))
         return;
-    ar_c_strip_cell(&strip, w);
-    ar_c_strip_open(w, &strip, 1, &c->expr->args[2]);
+    open_bodies(w, r, &strip, bodies);
     for (size_t i = 0; i < strip.nreads; i++)
         put_fetch(w, r, strip.reads[i]);
     snprintf(from, sizeof from, "from%d + %s", r->number, first);
@@ -247,8 +256,6 @@ static void put_vector_rows(ar_writer *w, const rows *r)
     arras_expr bodies[AR_C_TOGETHER];
     ar_c_strip strip;
 
-    for (int i = 0; i < r->n; i++)
-        bodies[i] = r->columns[i].expr->args[2];
     ar_text_printf(w->out, "if (whole%d > 0)\n", s);
     ar_text_printf(w->out,
                    "for (; done%d + %d * (mask%d + 1) <= count%d; done%d += %d * (mask%d + 1))\n"
@@ -257,8 +264,7 @@ static void put_vector_rows(ar_writer *w, const rows *r)
                    s, ROWS_AT_ONCE, s, s, s, ROWS_AT_ONCE, s, s, number, s, s);
     if (!ar_c_enter(w, r->columns[0].expr, number))
         return;
-    ar_c_strip_cell(&strip, w);
-    ar_c_strip_open(w, &strip, r->n, bodies);
+    open_bodies(w, r, &strip, bodies);
     if (are_vectors(w, r, &strip)) {
         put_steps(w, r, &strip);
         put_vector_columns(w, r, &strip);
@@ -273,81 +279,65 @@ static void put_vector_rows(ar_writer *w, const rows *r)
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-static void put_other_rows(ar_writer *w, const rows *r, const column *c)
+static void put_other_rows(ar_writer *w, rows *r)
 {
-    int  s = r->number, n = c->number;
+    int  s = r->number, k = r->columns[0].number;
     char first[32];
 
     ar_text_printf(w->out,
                    "for (int64_t k%d = base%d + (whole%d == w%d ? done%d : 0); "
                    "k%d < base%d + count%d; k%d++) {\n"
-                   "const int64_t first%d = k%d - base%d < done%d ? whole%d : 0;\n"
-                   "%s *const row%d = lanes%d[(k%d - base%d) & mask%d];\n",
-                   n, s, s, s, s, n, s, s, n, n, n, s, s, s, c->fold.type, n, n, n, s, s);
-    snprintf(first, sizeof first, "first%d", n);
-    put_turn(w, r, c, first);
+                   "const int64_t first%d = k%d - base%d < done%d ? whole%d : 0;\n",
+                   k, s, s, s, s, k, s, s, k, s, k, s, s, s);
+    for (int i = 0; i < r->n; i++)
+        ar_text_printf(w->out, "%s *const row%d = lanes%d[(k%d - base%d) & mask%d];\n",
+                       r->columns[i].fold.type, r->columns[i].number, r->columns[i].number, k, s,
+                       s);
+    snprintf(first, sizeof first, "first%d", s);
+    put_turn(w, r, first);
     ar_text_add(w->out, "}\n");
 }
 
-/* Lanes become one, which is carried on through the blocks before. */
-static void put_fold(ar_writer *w, const rows *r, const column *c)
+static void print_function(ar_writer *w, const char *name, const column *c)
 {
-    int  s = r->number, n = c->number;
-    char to[48], part[48], other[48];
-
-    ar_text_printf(w->out,
-                   "for (int h = (mask%d + 1) / 2; h > 0; h /= 2)\n"
-                   "for (int l = 0; l < h; l++)\n",
-                   s);
-    snprintf(to, sizeof to, "lanes%d[l]", n);
-    snprintf(other, sizeof other, "lanes%d[l + h]", n);
-    put_join(w, r, c, to, to, other);
-    ar_text_printf(w->out, "int b%d = 0;\nfor (; blocks%d >> b%d & 1; b%d++)\n", n, s, n, n);
-    snprintf(to, sizeof to, "lanes%d[0]", n);
-    snprintf(part, sizeof part, "parts%d[b%d]", n, n);
-    put_join(w, r, c, to, part, to);
-    ar_text_printf(w->out, "__builtin_memcpy(%s, %s, w%d * sizeof *%s);\n", part, to, s, to);
+    ar_text_printf(w->out, "%s_%s_%s(", name, ar_op_name(c->fold.op), c->fold.dtype);
 }
 
-static void put_block(ar_writer *w, const rows *r)
+static void put_block(ar_writer *w, rows *r)
 {
     int         s = r->number;
     arras_dtype dtype = r->columns[0].fold.s.compute;
-    char        to[48];
 
     for (int i = 0; i < r->n; i++) {
-        ar_text_printf(w->out, "for (int l = 0; l <= mask%d; l++) ", s);
-        snprintf(to, sizeof to, "lanes%d[l]", r->columns[i].number);
-        put_fill(w, r, &r->columns[i], to);
+        const column *c = &r->columns[i];
+
+        ar_text_printf(w->out, "fill_%s(lanes%d[0], ", c->fold.dtype, c->number);
+        ar_c_fold_neutral(w, &c->fold);
+        ar_text_printf(w->out, ", (mask%d + 1) * %d);\n", s, r->width);
     }
     ar_text_printf(w->out, "int64_t done%d = 0;\nconst int64_t whole%d = w%d & -%d;\n", s, s, s,
                    ar_c_vector_type(dtype) ? ar_c_vector_cells(dtype) : 1);
     put_vector_rows(w, r);
+    put_other_rows(w, r);
     for (int i = 0; i < r->n; i++) {
-        put_other_rows(w, r, &r->columns[i]);
-        put_fold(w, r, &r->columns[i]);
+        const column *c = &r->columns[i];
+
+        print_function(w, "down", c);
+        ar_text_printf(w->out, "lanes%d[0], parts%d[0], blocks%d, mask%d, w%d, %d);\n", c->number,
+                       c->number, s, s, s, r->width);
     }
     ar_text_printf(w->out, "blocks%d++;\n", s);
 }
 
 static void put_end(ar_writer *w, const rows *r, const column *c)
 {
-    int  s = r->number, n = c->number;
-    char to[48], part[48];
-
-    snprintf(to, sizeof to, "out%d", n);
-    snprintf(part, sizeof part, "parts%d[b%d]", n, n);
-    ar_text_printf(w->out,
-                   "int b%d = __builtin_ctzll(blocks%d);\n"
-                   "%s *const %s = m%" PRId64 " + (from%d - at%d);\n",
-                   n, s, c->fold.type, to, c->expr->id, s, r->outer->number);
-    ar_text_printf(w->out, "__builtin_memcpy(%s, %s, w%d * sizeof *%s);\n", to, part, s, to);
-    ar_text_printf(w->out, "for (b%d++; blocks%d >> b%d; b%d++) if (blocks%d >> b%d & 1)\n", n, s,
-                   n, n, s, n);
-    put_join(w, r, c, to, part, to);
+    print_function(w, "total", c);
+    ar_text_printf(w->out, "m%" PRId64 " + (from%d - at%d), parts%d[0], blocks%d, w%d, %d);\n",
+                   c->expr->id, r->number, r->outer->number, c->number, r->number, r->number,
+                   r->width);
 }
 
-static void put_columns(ar_writer *w, const rows *r)
+static void put_columns(ar_writer *w, rows *r)
 {
     int s = r->number;
 
@@ -370,7 +360,7 @@ static void put_columns(ar_writer *w, const rows *r)
 
 /* ---- Places, and all of it ------------------------------------------------------------------- */
 
-static void put_places(ar_writer *w, const rows *r)
+static void put_places(ar_writer *w, rows *r)
 {
     const column *c = &r->columns[0];
     int           s = r->number, n = c->number;
@@ -384,7 +374,7 @@ static void put_places(ar_writer *w, const rows *r)
     open_columns(w, r);
     ar_text_printf(w->out, "place%d[c] = low%d;\n", n, s);
     ar_text_printf(w->out, "for (int64_t k%d = low%d; k%d < high%d; k%d++) {\n", n, s, n, s, n);
-    put_turn(w, r, c, "0");
+    put_turn(w, r, "0");
     ar_text_add(w->out, "}\n");
 }
 

@@ -57,6 +57,11 @@ static const char kit[] = {
     0
 };
 
+static const char vector_kit[] = {
+#include "vector_kit_bytes.inc"
+    0
+};
+
 static const char fold_kit[] = {
 #include "fold_kit_bytes.inc"
     0
@@ -222,60 +227,87 @@ static void print_cast(ar_text *out, arras_dtype from, arras_dtype to)
 
 /* ---- Reductions ------------------------------------------------------------------------------ */
 
+/* A table of the library's, its functions by their names. */
+static void print_library_fold(ar_text *out, ar_op op, arras_dtype dtype)
+{
+    static const char *const functions[] = { "line",   "lanes", "close", "carry",
+                                             "finish", "down",  "total" };
+    const char              *name = ar_op_name(op), *d = ar_dtype_name(dtype);
+    int                      number = ar_fold_number(op, dtype);
+
+    for (size_t i = 0; i < AR_COUNT(functions); i++)
+        ar_text_printf(out, "#define %s_%s_%s ((const fold_%s *)a->folds[%d])->%s\n", functions[i],
+                       name, d, d, number, functions[i]);
+    ar_text_printf(out, "#define place_%s_%s ((const fold_%s *)a->folds[%d])->place\n",
+                   op == AR_OP_minimum ? "less" : "greater", d, d, number);
+}
+
 /* Integers give the same bits in any order, and compilers know how to add them up. */
-static void print_fold(ar_text *out, ar_op op, arras_dtype dtype)
+static void print_own_fold(ar_text *out, ar_op op, arras_dtype dtype, const ar_op_set *set)
 {
     const char *name = ar_op_name(op), *d = ar_dtype_name(dtype), *type = ar_c_type(dtype);
 
-    ar_text_printf(out, "FOLD_KIT(%s, %s, %s)\n", name, d, type);
-    if (ar_dtype_class(dtype) == AR_CLASS_REAL)
-        ar_text_printf(out, "LANES_%s(%s)\n", d, name);
-    else if (ar_dtype_class(dtype) == AR_CLASS_COMPLEX)
-        ar_text_printf(out, "LANES_PLAIN(%s, %s, %s)\n", name, d, type);
-    else
-        ar_text_printf(out, "#define lanes_%s_%s line_%s_%s\n", name, d, name, d);
+    if (set->folds[op][dtype]) {
+        ar_text_printf(out, "FOLD_KIT(%s, %s, %s)\n", name, d, type);
+        if (ar_dtype_class(dtype) == AR_CLASS_COMPLEX)
+            ar_text_printf(out, "LANES_PLAIN(%s, %s, %s)\n", name, d, type);
+        else
+            ar_text_printf(out, "#define lanes_%s_%s line_%s_%s\n", name, d, name, d);
+    }
+    if (set->places[op][dtype])
+        ar_text_printf(out, "PLACE_KIT(%s, %s, %s, %s)\n", name,
+                       op == AR_OP_minimum ? "less" : "greater", d, type);
+    if (set->across[op][dtype])
+        ar_text_printf(out, "DOWN_KIT(%s, %s, %s)\n", name, d, type);
 }
 
-static bool is_used(const bool used[AR_OP_END][ARRAS_DTYPE_END], int op, int dtype)
+static bool is_folded(const ar_op_set *set, int op, int dtype)
 {
-    return used[op][dtype] && ar_op_value((ar_op)op, (arras_dtype)dtype);
+    return (set->folds[op][dtype] || set->across[op][dtype]) &&
+           ar_op_value((ar_op)op, (arras_dtype)dtype);
 }
 
 static bool has_folds(const ar_op_set *set)
 {
     for (int op = 0; op < AR_OP_END; op++)
         for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
-            if (is_used(set->folds, op, d) || is_used(set->across, op, d))
+            if (is_folded(set, op, d))
                 return true;
+    return false;
+}
+
+static bool is_across(const ar_op_set *set, arras_dtype dtype)
+{
+    for (int op = 0; op < AR_OP_END; op++)
+        if (set->across[op][dtype])
+            return true;
     return false;
 }
 
 static void print_folds_of(ar_text *out, const ar_op_set *set, arras_dtype dtype)
 {
     const char *d = ar_dtype_name(dtype), *type = ar_c_type(dtype);
-    bool        filled = false;
+    bool        real = ar_dtype_class(dtype) == AR_CLASS_REAL;
 
-    for (int op = 0; op < AR_OP_END; op++) {
-        const char *name = ar_op_name((ar_op)op);
-
-        if (is_used(set->folds, op, dtype))
-            print_fold(out, (ar_op)op, dtype);
-        if (set->places[op][dtype])
-            ar_text_printf(out, "PLACE_KIT(%s, %s, %s, %s)\n", name,
-                           op == AR_OP_minimum ? "less" : "greater", d, type);
-        if (!is_used(set->across, op, dtype))
-            continue;
-        if (!filled)
-            ar_text_printf(out, "FILL_KIT(%s, %s)\n", d, type);
-        filled = true;
-        ar_text_printf(out, "ROWS_KIT(%s, %s, %s)\n", name, d, type);
-    }
+    if (real)
+        ar_text_printf(
+            out, "FOLD_TABLE(%s, %s)\n#define fill_%s ((const fold_%s *)a->folds[%d])->fill\n", d,
+            type, d, d, ar_fold_number(AR_OP_add, dtype));
+    else if (is_across(set, dtype))
+        ar_text_printf(out, "FILL_KIT(%s, %s)\n", d, type);
+    for (int op = 0; op < AR_OP_END; op++)
+        if (is_folded(set, op, dtype) && real)
+            print_library_fold(out, (ar_op)op, dtype);
+        else if (is_folded(set, op, dtype))
+            print_own_fold(out, (ar_op)op, dtype, set);
 }
 
 static void print_folds(ar_text *out, const ar_op_set *set)
 {
-    if (has_folds(set))
-        ar_text_put(out, fold_kit, strlen(fold_kit));
+    if (!has_folds(set))
+        return;
+    ar_text_put(out, fold_kit, strlen(fold_kit));
+    ar_text_put(out, vector_kit, strlen(vector_kit));
     for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
         print_folds_of(out, set, (arras_dtype)d);
 }

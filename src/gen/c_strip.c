@@ -215,9 +215,11 @@ static void choose_segment(ar_writer *w, ar_c_strip *strip)
         if (is_vector_math(w, strip->staged[i].expr) && strip->segment > WITH_MATH)
             strip->segment = WITH_MATH;
     }
+    if (runs_across_any(w, strip)) /* long rows are read fastest */
+        return;
     while (strip->segment > LEAST && strip->segment * bytes > BYTES)
         strip->segment /= 2;
-    if (!runs_across_any(w, strip) && cells_of_rows(strip) < strip->segment)
+    if (cells_of_rows(strip) < strip->segment)
         strip->segment = cells_of_rows(strip);
 }
 

@@ -238,6 +238,12 @@ bool ar_c_go_together(arras_expr reduce, arras_expr other);
 /* One, or up to AR_C_TOGETHER that go together. */
 void ar_c_put_across(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *reductions);
 
+/* ---- Folds of the library (folds.c) ---------------------------------------------------------- */
+
+extern const void *const ar_folds_plain[], *const ar_folds_avx2[];
+/* Which table; -1: the library has none. */
+int ar_fold_number(ar_op op, arras_dtype dtype);
+
 /* ---- Bodies of reductions as vectors (c_vector.c) -------------------------------------------- */
 
 const char *ar_c_vector_type(arras_dtype dtype); /* NULL: there is none */

@@ -48,6 +48,9 @@ typedef struct {
 typedef void ar_stream(char *to, const char *from, int64_t bytes);
 ar_stream    ar_stream_copy;
 
+/* Tables of functions that reduce real numbers, by ar_fold_number (fold_kit.h). */
+const void *const *ar_folds(void);
+
 /* What a kernel is called with.  Operand k < n is result k, operand n + k is input k. */
 typedef struct {
     char *const          *data;    /* the cell at [0, 0, ...] of each operand, aligned */
@@ -55,6 +58,7 @@ typedef struct {
     const int64_t *const *shapes;
     const int64_t        *sizes;  /* values of the graph's sizes */
     ar_stream            *stream; /* not NULL: results are not read soon; what they are copied with */
+    const void *const    *folds;  /* ar_folds() */
 } ar_kernel_args;
 
 /* Computes the cells lo[d] <= i_d < hi[d] of all results; of a flat kernel, the cells number

@@ -6,6 +6,7 @@ typedef struct {
     const int64_t *const *shapes;
     const int64_t        *sizes;
     void (*stream)(char *to, const char *from, int64_t bytes);
+    const void *const *folds;
 } ar_kernel_args;
 
 #define LEAST (-MOST - 1)

@@ -171,8 +171,12 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
         s->strides[k] = tensor->strides;
         s->shapes[k] = tensor->shape;
     }
-    s->args = (ar_kernel_args){ s->data, s->strides, s->shapes, run->sizes,
-                                should_stream(run, step) ? ar_stream_copy : NULL };
+    s->args = (ar_kernel_args){ s->data,
+                                s->strides,
+                                s->shapes,
+                                run->sizes,
+                                should_stream(run, step) ? ar_stream_copy : NULL,
+                                ar_folds() };
     s->library = step->gemm && goes_to_library(run, step, &s->args);
     if (s->library)
         ar_tiling_rows(&s->tiling, step->gemm, s->shapes[0]);
