@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Recipes --------------------------------------------------------------------------------- */
 
@@ -64,8 +65,16 @@ void ar_recipe_free(void *recipe)
 
 /* ---- Generate -------------------------------------------------------------------------------- */
 
-/* Sources longer than this are cut, so that compilers can run at the same time. */
-enum { UNIT_LENGTH = 32 * 1024, MOST_UNITS = 16 };
+/* Sources longer than this are cut, so that compilers can run at the same time: a little for each
+ * CPU first, then more, since starting a compiler has its price. */
+enum { UNIT_LENGTH = 6 * 1024, MOST_UNITS = 16 };
+
+static size_t unit_length(int units)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return UNIT_LENGTH * (size_t)(1 + 2 * (units / (cpus > 0 ? cpus : 1)));
+}
 
 /* One translation unit being written. */
 typedef struct {
@@ -103,7 +112,7 @@ static arras_status generate(unit *u, ar_core_parts *parts, arras_error *err)
             continue;
         snprintf(name, sizeof name, "ar_kernel_%d", next++);
         status = ar_c_kernel_print(&u->kernels, &u->used, &plan->steps[s].form, name, err);
-        if (status == ARRAS_OK && u->kernels.length > UNIT_LENGTH &&
+        if (status == ARRAS_OK && u->kernels.length > unit_length(parts->nsources) &&
             parts->nsources + 1 < MOST_UNITS)
             status = finish_unit(u, parts, err);
     }
