@@ -62,7 +62,7 @@ static void run_form(ar_kernel *kernel, const form *f, bool flat, bool stream, c
                      const int64_t **strides, const int64_t **lengths)
 {
     ar_kernel_args args = {
-        data, strides, lengths, NULL, stream ? ar_stream_copy : NULL, ar_folds()
+        data, strides, lengths, NULL, stream ? ar_streaming() : NULL, ar_folds()
     };
     arras_array first = f->lambdas[0];
     int64_t     lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK], count = 1;

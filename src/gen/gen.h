@@ -46,7 +46,7 @@ typedef struct {
 
 /* Copies around the caches. */
 typedef void ar_stream(char *to, const char *from, int64_t bytes);
-ar_stream    ar_stream_copy;
+ar_stream   *ar_streaming(void); /* the best way here */
 
 /* Tables of functions that reduce real numbers, by ar_fold_number (fold_kit.h). */
 const void *const *ar_folds(void);
@@ -56,9 +56,9 @@ typedef struct {
     char *const          *data;    /* the cell at [0, 0, ...] of each operand, aligned */
     const int64_t *const *strides; /* of each operand, in bytes */
     const int64_t *const *shapes;
-    const int64_t        *sizes;  /* values of the graph's sizes */
-    ar_stream            *stream; /* not NULL: results are not read soon; what they are copied with */
-    const void *const    *folds;  /* ar_folds() */
+    const int64_t        *sizes; /* values of the graph's sizes */
+    ar_stream         *stream; /* not NULL: results are not read soon; what they are copied with */
+    const void *const *folds;  /* ar_folds() */
 } ar_kernel_args;
 
 /* Computes the cells lo[d] <= i_d < hi[d] of all results; of a flat kernel, the cells number

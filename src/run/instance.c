@@ -175,7 +175,7 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
                                 s->strides,
                                 s->shapes,
                                 run->sizes,
-                                should_stream(run, step) ? ar_stream_copy : NULL,
+                                should_stream(run, step) ? ar_streaming() : NULL,
                                 ar_folds() };
     s->library = step->gemm && goes_to_library(run, step, &s->args);
     if (s->library)
