@@ -2,8 +2,10 @@
  * enough that starting one costs nothing. */
 #include "plan/plan.h"
 
-/* A tile takes at least this long, and each thread gets this many where there is enough to do. */
+/* A tile takes at least this long, and each thread gets this many where there is enough to do.
+ * Between tiles a run can be cancelled, so none takes much longer than people wait. */
 enum { SHORTEST_PS = 20 * 1000 * 1000, TILES_PER_THREAD = 8 };
+static const double longest_ps = 20e9;
 /* Across the order in which an array lies in memory: cells that share cache lines with others. */
 enum { CROSSING_TILE = 64 };
 
@@ -37,6 +39,8 @@ static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *s
         return clamp(cached, cells);
     if (options->threads == 1)
         wanted = cached;
+    if (wanted > longest_ps / cost)
+        wanted = longest_ps / cost;
     return clamp(wanted > shortest ? wanted : shortest, cells);
 }
 

@@ -49,6 +49,32 @@ static void note(ar_trace *trace, const ar_piece *piece, int thread, int64_t sta
                                                .end = ar_clock() };
 }
 
+static bool is_stopped(ar_taskgraph *graph)
+{
+    if (!(atomic_load_explicit(&graph->state, memory_order_relaxed) & AR_STOP))
+        return false;
+    atomic_store_explicit(&graph->left_out, true, memory_order_relaxed);
+    return true;
+}
+
+/* The first part tells how long the others take: where that is long they are done one by one, so
+ * that a cancellation is seen in between. */
+static arras_status do_parts(ar_hand *hand, const ar_node *node, const ar_piece *piece)
+{
+    enum { LONG_NS = 10 * 1000 * 1000 };
+    int64_t      at = piece->first + 1, start = ar_clock(), left = piece->last - at;
+    arras_status status =
+        node->function(node->context, piece->first, at, hand->thread, &hand->error);
+
+    if (status || is_stopped(hand->graph))
+        return status;
+    if (ar_clock() - start < LONG_NS / left)
+        return node->function(node->context, at, piece->last, hand->thread, &hand->error);
+    for (; at < piece->last && !status && !is_stopped(hand->graph); at++)
+        status = node->function(node->context, at, at + 1, hand->thread, &hand->error);
+    return status;
+}
+
 /* After a stop everything goes on as usual, only that nothing is done: counters and queue end up
  * as after any other run. */
 void ar_hand_do(ar_hand *hand, const ar_node *node, const ar_piece *piece)
@@ -57,14 +83,14 @@ void ar_hand_do(ar_hand *hand, const ar_node *node, const ar_piece *piece)
     int64_t       start;
     arras_status  status;
 
-    if (piece->first == piece->last)
+    if (piece->first == piece->last || is_stopped(graph))
         return;
-    if (atomic_load_explicit(&graph->state, memory_order_relaxed) & AR_STOP) {
-        atomic_store_explicit(&graph->left_out, true, memory_order_relaxed);
-        return;
-    }
     start = graph->trace ? ar_clock() : 0;
-    status = node->function(node->context, piece->first, piece->last, hand->thread, &hand->error);
+    if (piece->last - piece->first > 1)
+        status = do_parts(hand, node, piece);
+    else
+        status =
+            node->function(node->context, piece->first, piece->last, hand->thread, &hand->error);
     if (graph->trace)
         note(graph->trace, piece, hand->thread, start);
     if (status)
