@@ -1,7 +1,7 @@
 # Forwards to CMake, the only build system.  All that is made goes to build/.
 #
 #   make              the library and the examples          make test       all tests
-#   make demo         builds and runs examples/demo.c       make test-all   with long random runs
+#   make demo         what Arras does, in a minute          make test-all   with long random runs
 #   make install      to PREFIX (/usr/local)                make fuzz       libFuzzer, FUZZ_SECONDS each
 #   make bench        Arras, C and peers, ratios            make format     lays out the C files
 #   make clean
@@ -29,8 +29,8 @@ all:
 demo:
 	@tools/setup demo
 	$(CONFIGURE)
-	$(BUILD) --target demo -- --quiet
-	$(RELEASE)/demo build/demo.dot
+	$(BUILD) --target arras_command -- --quiet
+	@tools/demo $(RELEASE)/arras
 
 install: all
 	cmake --install $(RELEASE) --prefix $(PREFIX)

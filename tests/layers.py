@@ -2,7 +2,8 @@
 
 A room (a folder of src/) may include its own files, the public headers, and of each room that LAYERS
 allows it the door (ROOM/ROOM.h) and the tables (*.def).  Strangers (lang, cmd, bindings, examples) and
-the public headers include nothing of src/; tools may include tables of ir/.  tests/ may look everywhere.
+the public headers include nothing of src/; of each other only cmd sees the door of lang, lang/lang.h.  tools
+may include tables of ir/.  tests/ may look everywhere.
 """
 
 import re
@@ -75,6 +76,23 @@ def target_in_src(tree, path, name):
     return (parts[0], "/".join(parts[1:])) if is_ours else None
 
 
+def target_outside(tree, path, name):
+    """The file of a stranger that an #include means, as (top, rest), or None."""
+    for found in ((path.parent / name).resolve(), (tree / name).resolve()):
+        if found.is_relative_to(tree):
+            top, *rest = found.relative_to(tree).parts
+            if top in STRANGERS and top != "include" and (found.is_file() or name.startswith(top + "/")):
+                return top, "/".join(rest)
+    return None
+
+
+def complaint_among_strangers(top, target):
+    other, rest = target
+    if other == top or (top, other, rest) == ("cmd", "lang", "lang.h"):
+        return None
+    return f"{top}/ may include nothing of {other}/" + (" but lang/lang.h" if top == "cmd" else "")
+
+
 def complaint_in_room(layers, room, target):
     other, rest = target
     if other == room:
@@ -102,6 +120,9 @@ def check_file(tree, path, complain):
             continue
         target = target_in_src(tree, path, name)
         complaint = complain(target) if target else None
+        stranger = None if target else target_outside(tree, path, name)
+        if stranger:
+            complaint = complaint_among_strangers(path.relative_to(tree).parts[0], stranger)
         if complaint:
             complaints.append(f"{where}: {name}: {complaint}")
     return complaints
@@ -132,6 +153,10 @@ SOUND = {
     "include/arras/arras.h": "#include <stdbool.h>\n",
     "tools/make.c": '#include "ir/ops.def"\n',
     "examples/demo.c": "#include <arras/arras.h>\n",
+    "lang/lang.h": "#include <arras/arras.h>\n",
+    "lang/inside.h": '#include "lang/lang.h"\n',
+    "cmd/main.c": '#include "cmd/main.h"\n#include "lang/lang.h"\n',
+    "cmd/main.h": "",
     "tests/test_node.c": '#include "ir/inner.h"\n',
 }
 
@@ -151,6 +176,12 @@ PLANTS = [
     ("bindings/ruby/thief.c", '#include "../../src/base/base.h"', "bindings/ may include nothing"),
     ("include/arras/leak.h", '#include "base/base.h"', "include/ may include nothing"),
     ("tools/thief.c", '#include "ir/ir.h"', "tools/ may include nothing"),
+    ("lang/thief.c", '#include "ir/ir.h"', "lang/ may include nothing of src/"),
+    ("lang/up.c", '#include "cmd/main.h"', "lang/ may include nothing of cmd/"),
+    ("cmd/window.c", '#include "lang/inside.h"', "cmd/ may include nothing of lang/ but lang/lang.h"),
+    ("cmd/window.c", '#include "../lang/inside.h"', "cmd/ may include nothing of lang/ but lang/lang.h"),
+    ("src/ir/up.c", '#include "lang/lang.h"', "src/ may include nothing of lang/"),
+    ("examples/up.c", '#include "cmd/main.h"', "examples/ may include nothing of cmd/"),
 ]
 
 

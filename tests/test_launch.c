@@ -427,6 +427,7 @@ static void null_for_everything(void)
     CHECK_EQ_INT(arras_program_print(&text, NULL, NULL, ARRAS_PROGRAM_DOT, NULL), ARRAS_EINVAL);
     CHECK(!arras_program_warning(NULL));
     arras_launch_cancel(NULL);
+    CHECK(arras_launch_progress(NULL) < 0);
     arras_program_counters(&c, NULL);
     arras_program_counters(NULL, NULL);
     CHECK_EQ_INT(c.nodes, 0);

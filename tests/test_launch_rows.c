@@ -1,7 +1,7 @@
-/* test_launch_rows.c -- reductions along rows and down columns, and windows that skip cells: programs
- * whose kernels keep accumulators in vectors, or rows in scratch memory.  Every cell has the
- * evaluator's bits, for all sorts of lengths, threads and tiles.  Variances down long columns are
- * compared with their definition in long double, too. */
+/* test_launch_rows.c -- reductions along rows and down columns, and windows that skip cells:
+ * programs whose kernels keep accumulators in vectors, or rows in scratch memory.  Every cell has
+ * the evaluator's bits, for all sorts of lengths, threads and tiles.  Variances down long columns
+ * are compared with their definition in long double, too. */
 #include "launch_kit.h"
 
 #include <float.h>

@@ -3,6 +3,7 @@
 #include "launch_kit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 enum { THREADS = 6, ROUNDS = 40, LENGTH = 3000 };
@@ -256,6 +257,32 @@ static void cancelled(void)
     finish(p);
 }
 
+/* It never goes back, and ends at 1: every part was begun, in the second run too. */
+static void watched(void)
+{
+    static double  x[200 * LENGTH], y[200 * LENGTH];
+    arras_program *p;
+
+    start();
+    arras_output(g, "y", arras_exp(arras_sin(arras_sqrt(input("x", 200 * LENGTH)))));
+    p = compiled(&(arras_options){ .threads = 2, .tile_bytes = 8192 });
+    for (int round = 0; round < 2; round++) {
+        arras_run *run = NULL;
+        double     before = 0, now = 0;
+
+        arras_launch_start(&run, p, BINDINGS(VEC("x", x, 200 * LENGTH), VEC("y", y, 200 * LENGTH)),
+                           &err);
+        for (bool forward = true; now < 1 && forward; before = now) {
+            now = arras_launch_progress(run);
+            forward = now >= before && now <= 1;
+            CHECK(forward);
+            sched_yield();
+        }
+        CHECK_EQ_INT(arras_launch_wait(NULL, run, &err), ARRAS_OK);
+    }
+    finish(p);
+}
+
 /* A program waits for what was started before it goes. */
 static void freed_while_running(void)
 {
@@ -280,5 +307,6 @@ TEST_MAIN
     RUN(looking_meanwhile);
     RUN(in_two_steps);
     RUN(cancelled);
+    RUN(watched);
     RUN(freed_while_running);
 }

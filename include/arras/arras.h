@@ -450,6 +450,9 @@ ARRAS_API arras_status arras_launch_wait(arras_results **out, arras_run *run, ar
 /* From any thread, before the wait returns: it returns ARRAS_ECANCEL soon, if not done already.
  * Outputs are then partly written. */
 ARRAS_API void         arras_launch_cancel(arras_run *run);
+/* How much of a run has been begun, from 0 to 1; below 0 when that is not known.  From any thread,
+ * before the wait returns. */
+ARRAS_API double       arras_launch_progress(const arras_run *run);
 
 /* What compiling did and what launches do. */
 typedef struct arras_counters {

@@ -141,6 +141,8 @@ void arras_launch_cancel(arras_run *run)
         ar_launch_cancel(run);
 }
 
+double arras_launch_progress(const arras_run *run) { return run ? ar_launch_progress(run) : -1; }
+
 /* ---- Look ------------------------------------------------------------------------------------ */
 
 static int64_t *last_sizes(const arras_program *p, const ar_core *core)

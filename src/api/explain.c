@@ -37,6 +37,15 @@ static void print_array(ar_text *out, const ar_plan *plan, int number)
     ar_node_type_print(out, array->node);
 }
 
+static void print_nesting(ar_text *out, const ar_step *step)
+{
+    ar_text_printf(out,
+                   "; when large, in the tiles of step %d with a halo of %" PRId64 " and %" PRId64,
+                   step->inside, step->before, step->after);
+    if (step->stride > 1)
+        ar_text_printf(out, ", %" PRId64 " rows for each of its", step->stride);
+}
+
 static void print_steps(ar_text *out, const ar_plan *plan)
 {
     ar_text_printf(out, "steps: %d, of %d different kernels\n", plan->nsteps, plan->ncodes);
@@ -56,10 +65,7 @@ static void print_steps(ar_text *out, const ar_plan *plan)
             print_array(out, plan, step->inputs[k]);
         }
         if (step->inside >= 0)
-            ar_text_printf(out,
-                           "; when large, in the tiles of step %d, %" PRId64
-                           " of its rows for one, with a halo of %" PRId64 " and %" PRId64,
-                           step->inside, step->stride, step->before, step->after);
+            print_nesting(out, step);
         ar_text_add(out, "\n");
     }
 }

@@ -1,6 +1,6 @@
 /* fold_kit.h -- many cells become one, in the order that reference.h states; op_OP_S are operations
- * of ops.def for the type T of suffix S.  The library has them for real numbers (folds.inc) and hands
- * kernels a table; what else kernels reduce they compile from this text (c_ops.c). */
+ * of ops.def for the type T of suffix S.  The library has them for real numbers (folds.inc) and
+ * hands kernels a table; what else kernels reduce they compile from this text (c_ops.c). */
 
 /* Cells one after the other; blocks of them as the digits of a binary counter. */
 #define FOLD_KIT(OP, S, T)                                                                         \

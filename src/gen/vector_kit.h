@@ -1,5 +1,5 @@
-/* vector_kit.h -- vectors of 32 bytes and how they are combined, as text before kernels (c_ops.c) and
- * for the library's own folds (folds.inc). */
+/* vector_kit.h -- vectors of 32 bytes and how they are combined, as text before kernels (c_ops.c)
+ * and for the library's own folds (folds.inc). */
 
 typedef float   f32x8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef double  f64x4 __attribute__((vector_size(32), aligned(8), may_alias));

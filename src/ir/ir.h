@@ -304,8 +304,8 @@ arras_expr  ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, i
 /* Whether an index of a bound load stays within its axis, whatever cell of the lambda is computed;
  * false also where that is not known. */
 bool        ar_load_is_inside(arras_array lambda, arras_expr load, int axis);
-/* A load that reads, in the cell i of an axis of the result, cells step*i - before .. step*i + after
- * of an axis of the array, edge rules included; either may be negative, step is 1 or more. */
+/* A load that reads, in the cell i of an axis of the result, cells step*i - before .. step*i +
+ * after of an axis of the array, edge rules included; either may be negative, step is 1 or more. */
 typedef struct {
     int64_t step, before, after;
 } ar_load_span;

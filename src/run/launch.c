@@ -226,6 +226,11 @@ arras_status ar_launch_wait(arras_results **out, arras_run *run, arras_error *er
     return status;
 }
 
+double ar_launch_progress(const arras_run *run)
+{
+    return run->plain ? -1 : ar_taskgraph_progress(run->tasks);
+}
+
 void ar_launch_cancel(arras_run *run)
 {
     if (!run->plain)

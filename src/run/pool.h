@@ -94,6 +94,9 @@ arras_status ar_taskgraph_start(ar_taskgraph *graph, ar_pool *pool, arras_error 
 arras_status ar_taskgraph_wait(ar_taskgraph *graph, arras_error *err);
 /* From any thread: the run in progress, if any, starts no more parts and returns `why`. */
 void ar_taskgraph_cancel(ar_taskgraph *graph, arras_status why);
+/* From any thread, of a run that was started and not yet waited for to the end: the parts that were
+ * begun, of tasks of several parts, against all; below 0 when there are none, or nothing counts. */
+double ar_taskgraph_progress(const ar_taskgraph *graph);
 
 /* For pictures. */
 int            ar_taskgraph_count(const ar_taskgraph *graph);

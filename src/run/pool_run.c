@@ -236,3 +236,31 @@ arras_status ar_taskgraph_wait(ar_taskgraph *graph, arras_error *err)
 }
 
 void ar_taskgraph_cancel(ar_taskgraph *graph, arras_status why) { ar_taskgraph_stop(graph, why); }
+
+/* The parts that were taken of the task at a place of the queue; 0 for one that is not ready. */
+static int64_t parts_taken(const ar_taskgraph *graph, int64_t place)
+{
+    uint64_t       word = atomic_load_explicit(&graph->queue[place], memory_order_acquire);
+    const ar_node *node = &graph->nodes[(uint32_t)word];
+
+    if (node->parts <= 1 || (place >= graph->nsources && word >> 32 != graph->generation))
+        return 0;
+    return ar_min64(atomic_load_explicit(&graph->loops[(uint32_t)word].next, memory_order_relaxed),
+                    node->parts);
+}
+
+double ar_taskgraph_progress(const ar_taskgraph *graph)
+{
+    const ar_run *run = graph->run;
+    int64_t       ready, taken = 0, parts = 0;
+
+    for (size_t i = 0; i < graph->ntasks; i++)
+        parts += graph->nodes[i].parts > 1 ? graph->nodes[i].parts : 0;
+    if (!run || parts == 0)
+        return -1;
+    ready =
+        ar_min64(atomic_load_explicit(&run->tail, memory_order_relaxed), (int64_t)graph->ntasks);
+    for (int64_t place = 0; place < ready; place++)
+        taken += parts_taken(graph, place);
+    return (double)taken / (double)parts;
+}

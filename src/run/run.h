@@ -86,6 +86,7 @@ arras_status ar_launch_start(arras_run **out, arras_program *p, int n,
                              const arras_binding *bindings, arras_error *err);
 arras_status ar_launch_wait(arras_results **out, arras_run *run, arras_error *err);
 void         ar_launch_cancel(arras_run *run);
+double       ar_launch_progress(const arras_run *run);
 
 /* Gives memory that is kept warm back to the system. */
 void ar_buffers_clear(void);

@@ -10,6 +10,7 @@ cd "$scratch" || exit 1
 
 check "cmake --install" cmake --install "$build" --prefix "$scratch/first"
 check "the copy can be moved" mv first copy
+check "the command runs" copy/bin/arras run '[1,2,3] * 2'
 libdir=$(dirname "$(find copy -name libarras.so)")
 libdir=$scratch/$libdir
 export PKG_CONFIG_PATH="$libdir/pkgconfig"

@@ -1,0 +1,35 @@
+/* array.h -- an array in memory, as the parts of the command hand it around. */
+#ifndef CMD_ARRAY_H
+#define CMD_ARRAY_H
+
+#include <arras/arras.h>
+
+/* C order.  `data` belongs to the array: it is released by `release`, or stays if that is NULL. */
+typedef struct cmd_array {
+    arras_dtype dtype;
+    int         rank;
+    int64_t     shape[ARRAS_MAX_RANK];
+    void       *data;
+    void (*release)(struct cmd_array *a);
+    size_t mapped; /* bytes of a mapping, for its release */
+} cmd_array;
+
+/* Checked product of the shape, and its bytes; -1 when it does not fit. */
+int64_t cmd_array_count(const cmd_array *a);
+int64_t cmd_array_bytes(const cmd_array *a);
+/* Fresh memory, zeroed lazily by the system; false when there is none. */
+bool cmd_array_new(cmd_array *out, arras_dtype dtype, int rank, const int64_t *shape);
+void cmd_array_free(cmd_array *a); /* accepts an array that was zeroed */
+/* A release for memory from malloc, and one for `mapped` bytes that begin with the page in which
+ * `data` lies. */
+void cmd_array_release_heap(cmd_array *a);
+void cmd_array_unmap(cmd_array *a);
+
+/* One line of text, no newline; the caller's own. */
+typedef struct cmd_error {
+    char text[4096];
+} cmd_error;
+/* Writes the message and returns false. */
+bool cmd_fail(cmd_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,17 @@
+/* cell_statistics.h -- statistics of the cells of an array, computed by one Arras program. */
+#ifndef CMD_CELL_STATISTICS_H
+#define CMD_CELL_STATISTICS_H
+
+#include "cmd/array.h"
+
+typedef struct cmd_statistics {
+    int64_t     count, nans; /* cells that are numbers, and that are not */
+    bool        of_sizes;    /* of abs(x), because x is complex */
+    arras_dtype dtype;       /* of least and most */
+    char        least[8], most[8];
+    double      mean, std; /* of the count cells; nothing is said about no cells */
+} cmd_statistics;
+
+bool cmd_statistics_of(cmd_statistics *out, const cmd_array *a, cmd_error *err);
+
+#endif

@@ -1,0 +1,90 @@
+/* interrupt.c -- the one signal handler of the command.  All it touches is lock-free, and all it
+ * calls may be called from a handler. */
+#include "cmd/interrupt.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_FILES 256
+
+static _Atomic(const char *) files[MAX_FILES];
+static atomic_bool           holds, wipes;
+static atomic_int            noted; /* the signal that came while holding */
+
+static void say(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return; /* nobody listens */
+}
+
+static void leave(int signal)
+{
+    for (int i = 0; i < MAX_FILES; i++) {
+        const char *path = atomic_load(&files[i]);
+
+        if (path)
+            unlink(path);
+    }
+    if (atomic_load(&wipes))
+        say("\r\033[K");
+    if (signal == SIGBUS)
+        say("arras: a file became shorter while it was read, or its disk failed\n");
+    _exit(signal == SIGBUS ? 1 : 128 + signal);
+}
+
+static void handle(int signal)
+{
+    int none = 0;
+
+    if (signal != SIGBUS && atomic_load(&holds) &&
+        atomic_compare_exchange_strong(&noted, &none, signal))
+        return;
+    leave(signal);
+}
+
+void cmd_interrupt_start(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGBUS };
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction before, action = { .sa_handler = handle, .sa_flags = SA_RESTART };
+
+        /* What the shell told us to ignore (nohup, a job in the background) stays ignored. */
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+int cmd_interrupt_remember(const char *path)
+{
+    for (int i = 0; i < MAX_FILES; i++) {
+        const char *nothing = NULL;
+
+        if (atomic_compare_exchange_strong(&files[i], &nothing, path))
+            return i;
+    }
+    return -1;
+}
+
+void cmd_interrupt_forget(int slot)
+{
+    if (slot >= 0)
+        atomic_store(&files[slot], NULL);
+}
+
+arras_status cmd_compile(arras_program **out, const arras_graph *g, const arras_options *options,
+                         arras_error *err)
+{
+    atomic_store(&holds, true);
+    arras_status status = arras_compile(out, g, options, err);
+    atomic_store(&holds, false);
+    int signal = atomic_load(&noted);
+    if (signal)
+        leave(signal);
+    return status;
+}
+
+void cmd_interrupt_wipes(bool on) { atomic_store(&wipes, on); }

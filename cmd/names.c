@@ -1,0 +1,132 @@
+/* names.c -- the names of arrays at rest, taken apart. */
+#include "cmd/names.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *name, *endings;
+} formats[] = { [CMD_FORMAT_UNKNOWN] = { "unknown", "" },
+                [CMD_FORMAT_STREAM] = { "NumPy", "" },
+#define ROW(constant, name, endings) [CMD_FORMAT_##constant] = { name, endings },
+                CMD_FORMAT_LIST(ROW)
+#undef ROW
+};
+
+const char *cmd_format_name(cmd_format format) { return formats[format].name; }
+
+/* Whether `ending` is a word of `endings`. */
+static bool is_one_of(const char *ending, const char *endings)
+{
+    size_t length = strlen(ending);
+
+    while (*endings) {
+        size_t word = strcspn(endings, " ");
+
+        if (word == length && strncasecmp(ending, endings, length) == 0)
+            return true;
+        endings += word + (endings[word] == ' ');
+    }
+    return false;
+}
+
+static cmd_format format_of(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *dot = strrchr(slash ? slash : file, '.');
+
+    for (size_t i = CMD_FORMAT_NPY; dot && i < sizeof formats / sizeof *formats; i++)
+        if (is_one_of(dot, formats[i].endings))
+            return (cmd_format)i;
+    return CMD_FORMAT_UNKNOWN;
+}
+
+/* Copies up to the first colon that is not escaped, without the escapes; returns where it ended. */
+static const char *copy_up_to_colon(char *to, const char *from)
+{
+    while (*from && *from != ':') {
+        if (from[0] == '\\' && (from[1] == ':' || from[1] == '\\'))
+            from++;
+        *to++ = *from++;
+    }
+    *to = 0;
+    return from;
+}
+
+static void cut_slashes(char *file)
+{
+    size_t length = strlen(file);
+
+    while (length > 1 && file[length - 1] == '/')
+        file[--length] = 0;
+}
+
+static bool check_place(cmd_place *p, const char *text, cmd_error *err)
+{
+    if (p->part && p->format == CMD_FORMAT_NPY)
+        return cmd_fail(err,
+                        "%s: a .npy file holds one array: nothing may follow the colon "
+                        "(write \\: for a colon in a file name)",
+                        text);
+    if (!*p->file)
+        return cmd_fail(err, "%s: the name of a file is missing", *text ? text : "empty name");
+    return true;
+}
+
+bool cmd_place_parse(cmd_place *out, const char *text, cmd_error *err)
+{
+    size_t    room = strlen(text) + 1;
+    cmd_place p = { .file = malloc(room) };
+
+    if (!p.file)
+        return cmd_fail(err, "%s: out of memory", text);
+    const char *colon = copy_up_to_colon(p.file, text);
+    if (*colon) {
+        p.part = malloc(room);
+        if (!p.part) {
+            cmd_place_free(&p);
+            return cmd_fail(err, "%s: out of memory", text);
+        }
+        copy_up_to_colon(p.part, colon + 1);
+    }
+    cut_slashes(p.file);
+    p.format = strcmp(text, "-") == 0 ? CMD_FORMAT_STREAM : format_of(p.file);
+    if (!check_place(&p, text, err)) {
+        cmd_place_free(&p);
+        return false;
+    }
+    *out = p;
+    return true;
+}
+
+void cmd_place_free(cmd_place *place)
+{
+    free(place->file);
+    free(place->part);
+    *place = (cmd_place){ 0 };
+}
+
+static bool is_name(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool          first = i == 0 || text[i - 1] == '.';
+
+        if (!isalpha(c) && c != '_' && (first || (!isdigit(c) && c != '.')))
+            return false;
+    }
+    return length > 0 && text[length - 1] != '.';
+}
+
+bool cmd_assignment_split(char **name, const char **rest, const char *text)
+{
+    const char *equals = strchr(text, '=');
+
+    if (!equals || !is_name(text, (size_t)(equals - text)))
+        return false;
+    *name = strndup(text, (size_t)(equals - text));
+    *rest = equals + 1;
+    return *name != NULL;
+}

@@ -1,0 +1,37 @@
+/* names.h -- what users write for arrays at rest: file.npy, file.h5:/path, file.nc:var, dir.zarr, -
+ * `:` parts the file from what is inside it; a backslash before `:` or `\` takes it as it is. */
+#ifndef CMD_NAMES_H
+#define CMD_NAMES_H
+
+#include "cmd/array.h"
+
+/* X(CONSTANT, what users call it, endings of file names) */
+#define CMD_FORMAT_LIST(X)                                                                         \
+    X(NPY, "NumPy", ".npy")                                                                        \
+    X(HDF5, "HDF5", ".h5 .hdf5 .he5")                                                              \
+    X(NETCDF, "netCDF", ".nc .nc4 .cdf")                                                           \
+    X(ZARR, "Zarr", ".zarr")
+
+typedef enum {
+    CMD_FORMAT_UNKNOWN, /* a literal, or a file that does not say what it is */
+    CMD_FORMAT_STREAM,  /* `-` */
+#define CMD_FORMAT_ENUM(constant, name, endings) CMD_FORMAT_##constant,
+    CMD_FORMAT_LIST(CMD_FORMAT_ENUM)
+#undef CMD_FORMAT_ENUM
+} cmd_format;
+
+typedef struct cmd_place {
+    cmd_format format;
+    char      *file; /* without escapes */
+    char      *part; /* after the colon; NULL when there is none */
+} cmd_place;
+
+bool        cmd_place_parse(cmd_place *out, const char *text, cmd_error *err);
+void        cmd_place_free(cmd_place *place); /* accepts one that was zeroed */
+const char *cmd_format_name(cmd_format format);
+
+/* Splits "name=rest" at the first `=`; *rest points into text.  false when there is none, or the
+ * name is not one of the language. */
+bool cmd_assignment_split(char **name, const char **rest, const char *text);
+
+#endif

@@ -1,0 +1,37 @@
+/* npy.h -- NumPy's file format, versions 1, 2 and 3. */
+#ifndef CMD_NPY_H
+#define CMD_NPY_H
+
+#include "cmd/array.h"
+#include "cmd/output_file.h"
+
+#define CMD_NPY_START 12          /* bytes with magic, version and length of the header, at most */
+#define CMD_NPY_MAX_HEADER 65536  /* more is refused */
+
+typedef struct cmd_npy_header {
+    int         version;
+    arras_dtype dtype;
+    bool        swapped; /* the other byte order than this machine's */
+    bool        fortran; /* the first index runs fastest */
+    int         rank;
+    int64_t     shape[ARRAS_MAX_RANK];
+} cmd_npy_header;
+
+/* The text of a header, after its length.  `name` is for messages. */
+bool cmd_npy_header_parse(cmd_npy_header *out, const char *text, size_t length, const char *name,
+                          cmd_error *err);
+/* Everything before the data, as NumPy writes it; the number of bytes. */
+#define CMD_NPY_ROOM 1024
+size_t cmd_npy_header_print(char out[CMD_NPY_ROOM], arras_dtype dtype, int rank,
+                            const int64_t *shape);
+
+/* From a file that is open, or a pipe; the array is in C order and the machine's byte order.
+ * `header`: how it was stored; may be NULL. */
+bool cmd_npy_read(cmd_array *out, cmd_npy_header *header, int fd, const char *name, cmd_error *err);
+bool cmd_npy_write(cmd_output *out, const cmd_array *a, cmd_error *err);
+/* Gives an array, of which type and shape are set, memory in the file itself, header and all: what
+ * is stored there is written.  Without a failure a->data stays NULL where that is not possible, or
+ * not worth it; the file is then still empty. */
+bool cmd_npy_map(cmd_array *a, cmd_output *out, cmd_error *err);
+
+#endif

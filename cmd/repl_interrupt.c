@@ -1,0 +1,90 @@
+/* repl_interrupt.c -- Ctrl-C in the REPL: noted by a signal handler, acted upon by a thread,
+ * because a handler may not call the library. */
+#include "cmd/interrupt.h"
+#include "cmd/repl.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+static atomic_bool     interrupted;
+static int             wake[2]; /* a pipe: one byte for each Ctrl-C */
+static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
+static arras_run      *watched; /* guarded by watch_lock */
+
+static void handle(int signal)
+{
+    int     saved = errno;
+    ssize_t written;
+
+    (void)signal;
+    atomic_store(&interrupted, true);
+    do
+        written = write(wake[1], "", 1);
+    while (written < 0 && errno == EINTR);
+    errno = saved;
+}
+
+static void *watch(void *unused)
+{
+    char    byte;
+    ssize_t n;
+
+    (void)unused;
+    while ((n = read(wake[0], &byte, 1)) != 0) {
+        if (n < 0 && errno != EINTR)
+            break;
+        pthread_mutex_lock(&watch_lock);
+        if (watched)
+            arras_launch_cancel(watched);
+        pthread_mutex_unlock(&watch_lock);
+    }
+    return NULL;
+}
+
+/* The thread takes no signals itself. */
+static bool start_thread(void)
+{
+    pthread_t thread;
+    sigset_t  all, before;
+    bool      ok;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    ok = pthread_create(&thread, NULL, watch, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (ok)
+        pthread_detach(thread);
+    return ok;
+}
+
+bool cmd_repl_interrupt_start(cmd_error *err)
+{
+    struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
+
+    cmd_interrupt_start();
+    if (pipe(wake) != 0)
+        return cmd_fail(err, "no pipe for Ctrl-C: %s", strerror(errno));
+    if (!start_thread())
+        return cmd_fail(err, "no thread for Ctrl-C");
+    if (sigaction(SIGINT, &action, NULL) != 0)
+        return cmd_fail(err, "no handler for Ctrl-C: %s", strerror(errno));
+    return true;
+}
+
+bool cmd_repl_interrupted(void) { return atomic_load(&interrupted); }
+
+void cmd_repl_interrupt_clear(void) { atomic_store(&interrupted, false); }
+
+void cmd_repl_interrupt_watch(arras_run *run)
+{
+    pthread_mutex_lock(&watch_lock);
+    watched = run;
+    /* It may have come just before. */
+    if (run && cmd_repl_interrupted())
+        arras_launch_cancel(run);
+    pthread_mutex_unlock(&watch_lock);
+}

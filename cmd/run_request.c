@@ -1,0 +1,211 @@
+/* run_request.c -- the arguments of `arras run`. */
+#include "cmd/run_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/commands.h"
+#include "cmd/names.h"
+
+enum {
+    OPT_FILE,
+    OPT_OUTPUT,
+    OPT_PARAM,
+    OPT_THREADS,
+    OPT_MEMORY,
+    OPT_DEVICE,
+    OPT_EXPLAIN,
+    OPT_STATS,
+    OPT_TRACE,
+    OPT_DOT,
+    OPT_REFERENCE,
+    OPT_QUIET
+};
+
+const cmd_option cmd_run_options[] = {
+    [OPT_FILE] = { "file", 'f', "FILE", "the program is in FILE; - for standard input" },
+    [OPT_OUTPUT] = { "output", 'o', "[NAME=]SINK",
+                     "write a result; without -o all results are printed" },
+    [OPT_PARAM] = { "param", 'p', "NAME=VALUE", "the value of a `param` of the program" },
+    [OPT_THREADS] = { "threads", 0, "N", "work with N threads; default: one for each CPU" },
+    [OPT_MEMORY] = { "memory", 0, "SIZE", "refuse to use more memory for arrays: 512M, 2G, ..." },
+    [OPT_DEVICE] = { "device", 0, "NAME", "where to compute; this version knows cpu" },
+    [OPT_EXPLAIN] = { "explain", 0, NULL, "say how the program was fused and planned, and why" },
+    [OPT_STATS] = { "stats", 0, NULL, "say what was read, computed and written, and how fast" },
+    [OPT_TRACE] = { "trace", 0, "FILE", "write when each task ran, for Perfetto" },
+    [OPT_DOT] = { "dot", 0, "FILE", "write the graph of the program, for Graphviz" },
+    [OPT_REFERENCE] = { "reference", 0, NULL, "use the slow, simple evaluator without kernels" },
+    [OPT_QUIET] = { "quiet", 'q', NULL, "no warnings and no progress" },
+    { 0 },
+};
+
+/* ---- Lists that grow with the arguments: each argument adds one entry at most ---------------- */
+
+static bool make_lists(cmd_request *r, int argc)
+{
+    size_t n = (size_t)argc;
+
+    r->inputs = calloc(n, sizeof *r->inputs);
+    r->sinks = calloc(n, sizeof *r->sinks);
+    r->settings = calloc(n, sizeof *r->settings);
+    return r->inputs && r->sinks && r->settings;
+}
+
+static bool add_input(cmd_request *r, const char *text, cmd_error *err)
+{
+    cmd_input in = { 0 };
+
+    if (!cmd_assignment_split(&in.name, &in.source, text))
+        return cmd_fail(err,
+                        "%s: expected an input, name=SOURCE, such as h=h.npy or n=3.5 "
+                        "(the program is the first argument)",
+                        text);
+    for (int i = 0; i < r->ninputs; i++) {
+        if (strcmp(r->inputs[i].name, in.name) != 0)
+            continue;
+        cmd_fail(err, "input %s is given twice: %s and %s", in.name, r->inputs[i].source,
+                 in.source);
+        free(in.name);
+        return false;
+    }
+    r->inputs[r->ninputs++] = in;
+    return true;
+}
+
+static bool add_sink(cmd_request *r, const char *text, cmd_error *err)
+{
+    cmd_sink sink = { 0 };
+
+    if (!cmd_assignment_split(&sink.name, &sink.sink, text))
+        sink.sink = text;
+    if (!*sink.sink)
+        return cmd_fail(err, "-o %s: the name of a file is missing", text);
+    for (int i = 0; i < r->nsinks; i++) {
+        if (strcmp(r->sinks[i].sink, sink.sink) != 0)
+            continue;
+        cmd_fail(err, "two results cannot both be written to %s", sink.sink);
+        free(sink.name);
+        return false;
+    }
+    r->sinks[r->nsinks++] = sink;
+    return true;
+}
+
+static bool add_setting(cmd_request *r, const char *text, cmd_error *err)
+{
+    char       *name;
+    const char *value;
+
+    if (!cmd_assignment_split(&name, &value, text))
+        return cmd_fail(err, "-p %s: expected NAME=VALUE", text);
+    r->settings[r->nsettings++] = (lang_setting){ name, value };
+    return true;
+}
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+static bool set_threads(cmd_request *r, const char *value, cmd_error *err)
+{
+    int64_t threads;
+
+    if (!cmd_option_number(&threads, "threads", value, 1, 1024, err))
+        return false;
+    r->options.threads = (int)threads;
+    return true;
+}
+
+static bool check_device(const char *value, cmd_error *err)
+{
+    return strcmp(value, "cpu") == 0 ||
+           cmd_fail(err, "unknown device %s; this version of arras knows: cpu", value);
+}
+
+static bool take_option(cmd_request *r, int option, const char *value, cmd_error *err)
+{
+    switch (option) {
+    case OPT_FILE: r->file = value; return true;
+    case OPT_OUTPUT: return add_sink(r, value, err);
+    case OPT_PARAM: return add_setting(r, value, err);
+    case OPT_THREADS: return set_threads(r, value, err);
+    case OPT_MEMORY: return cmd_option_bytes(&r->memory, "memory", value, err);
+    case OPT_DEVICE: return check_device(value, err);
+    case OPT_EXPLAIN: r->explain = true; return true;
+    case OPT_STATS: r->stats = true; return true;
+    case OPT_TRACE: r->trace = value; return true;
+    case OPT_DOT: r->dot = value; return true;
+    case OPT_REFERENCE: r->options.reference = true; return true;
+    default: r->quiet = true; return true;
+    }
+}
+
+/* The first name is the program, unless it comes from a file.  -f may stand anywhere, so names are
+ * looked at when all options are known. */
+static bool take_names(cmd_request *r, int nnames, const char **names, cmd_error *err)
+{
+    int first = 0;
+
+    if (!r->file) {
+        if (nnames == 0)
+            return cmd_fail(err, "run what?  arras run 'y = a + b' a=a.npy b=3, "
+                                 "or -f FILE (`arras help run`)");
+        r->equations = names[first++];
+    }
+    for (int i = first; i < nnames; i++)
+        if (!add_input(r, names[i], err))
+            return false;
+    return true;
+}
+
+static bool check_streams(const cmd_request *r, cmd_error *err)
+{
+    int users = r->file && strcmp(r->file, "-") == 0;
+
+    for (int i = 0; i < r->ninputs; i++)
+        users += strcmp(r->inputs[i].source, "-") == 0;
+    return users < 2 || cmd_fail(err, "standard input (-) can be read only once");
+}
+
+static bool walk(cmd_request *r, int argc, char **argv, const char **names, cmd_error *err)
+{
+    cmd_arguments a = cmd_arguments_of(argc, argv, cmd_run_options);
+    int           nnames = 0;
+
+    for (;;) {
+        const char *value;
+        int         option = cmd_next_argument(&a, &value, err);
+
+        if (option == CMD_END_OF_ARGUMENTS)
+            return take_names(r, nnames, names, err) && check_streams(r, err);
+        if (option == CMD_NAME)
+            names[nnames++] = value;
+        else if (option == CMD_BAD_ARGUMENT || !take_option(r, option, value, err))
+            return false;
+    }
+}
+
+bool cmd_request_parse(cmd_request *out, int argc, char **argv, cmd_error *err)
+{
+    const char **names = calloc((size_t)argc, sizeof *names);
+
+    *out = (cmd_request){ 0 };
+    bool ok = names && make_lists(out, argc) ? walk(out, argc, argv, names, err)
+                                             : cmd_fail(err, "out of memory");
+    free(names);
+    return ok;
+}
+
+void cmd_request_free(cmd_request *r)
+{
+    for (int i = 0; i < r->ninputs; i++) {
+        free(r->inputs[i].name);
+        cmd_array_free(&r->inputs[i].array);
+    }
+    for (int i = 0; i < r->nsinks; i++)
+        free(r->sinks[i].name);
+    for (int i = 0; i < r->nsettings; i++)
+        free((char *)r->settings[i].name);
+    free(r->inputs);
+    free(r->sinks);
+    free(r->settings);
+    *r = (cmd_request){ 0 };
+}

@@ -1,0 +1,69 @@
+"""command_kit.py -- for tests of the arras command: runs it in a scratch folder."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+# NumPy 1.24 does as NumPy 2 in this state, which must be set before it is loaded.
+if os.environ.get("NPY_PROMOTION_STATE") != "weak":
+    os.execve(
+        sys.executable, [sys.executable] + sys.argv, {**os.environ, "NPY_PROMOTION_STATE": "weak"}
+    )
+
+
+class Said(NamedTuple):
+    status: int
+    out: str
+    err: str
+    raw: bytes  # of standard output
+
+
+class Scratch:
+    """A folder to run the command in; it is gone at the end of the `with`."""
+
+    def __init__(self, command):
+        self.command = str(Path(command).resolve())
+
+    def __enter__(self):
+        self.folder = Path(tempfile.mkdtemp())
+        return self
+
+    def __exit__(self, *unused):
+        for path in self.folder.rglob("*"):
+            if path.is_dir():
+                path.chmod(0o755)
+        shutil.rmtree(self.folder)
+
+    def run(self, *args, stdin=b"", stdout=subprocess.PIPE, env=None, user=None):
+        ran = subprocess.run(
+            [self.command, *map(str, args)],
+            input=stdin,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            cwd=self.folder,
+            env={**os.environ, **(env or {})},
+            timeout=120,
+            user=user,
+        )
+        raw = ran.stdout or b""
+        return Said(ran.returncode, raw.decode(errors="replace"), ran.stderr.decode(), raw)
+
+    def __truediv__(self, name):
+        return self.folder / name
+
+    def names(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+
+def options(description, *more):
+    """--command PATH, and --NAME N for each (name, default)."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--command", required=True, help="path of the arras command")
+    for name, default in more:
+        parser.add_argument(f"--{name}", type=int, default=default)
+    return parser.parse_args()
