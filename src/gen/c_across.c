@@ -201,6 +201,25 @@ static void put_turn(ar_writer *w, rows *r, const char *first)
 /* Rows of one lane at a time, so that accumulators are read and written once for all of them. */
 enum { ROWS_AT_ONCE = 4 };
 
+/* The rows of the next lane are on their way, a line for every other vector. */
+static void put_next_rows(ar_writer *w, const ar_c_read *read, const char *at, int cells)
+{
+    arras_expr e = read->load;
+    ar_text    step = { 0 };
+
+    if (ar_c_turn_step(w, &step, read, 1)) {
+        ar_text_printf(w->out, "if (!(c & %d)) {\n", cells);
+        for (int row = 0; row < ROWS_AT_ONCE; row++)
+            ar_text_printf(w->out,
+                           "__builtin_prefetch((const char *)&p%" PRId64
+                           "[%s] + (%s) + %d * step%" PRId64 ");\n",
+                           e->id, at, step.data, row, e->id);
+        ar_text_add(w->out, "}\n");
+    }
+    w->failed = w->failed || step.failed;
+    ar_text_free(&step);
+}
+
 static void put_vector_columns(ar_writer *w, const rows *r, const ar_c_strip *strip)
 {
     const ar_c_fold *first = &r->columns[0].fold;
@@ -213,6 +232,8 @@ static void put_vector_columns(ar_writer *w, const rows *r, const ar_c_strip *st
         ar_text_printf(w->out, "%s a%d = *(%s *)&lanes%d[l][c];\n", type, i, type,
                        r->columns[i].number);
     snprintf(at, sizeof at, "from%d + c", r->number);
+    for (size_t i = 0; i < strip->nreads; i++)
+        put_next_rows(w, strip->reads[i], at, cells);
     for (int row = 0; row < ROWS_AT_ONCE; row++) {
         ar_c_vector_open(w, strip, first, at, row);
         for (int i = 0; i < r->n; i++)

@@ -106,56 +106,88 @@ static double operation_cost(ar_op op)
     }
 }
 
-/* The number an integer expression stands for, or `otherwise`. */
+/* The number an integer expression stands for, in the first cell, or `otherwise`. */
 static double number_of(arras_expr e, const int64_t *sizes, double otherwise)
 {
     int64_t value;
+    double  x, y;
 
-    if (e->kind == AR_EXPR_LITERAL && e->type.dtype == ARRAS_I64)
+    if (e->kind == AR_EXPR_INDEX)
+        return 0;
+    if (ar_is_int(e))
         return (double)e->ints[0];
     if (e->kind == AR_EXPR_SIZE &&
         ar_dim_value(&value, e->graph, e->ints[0], sizes, NULL) == ARRAS_OK)
         return (double)value;
-    if (e->kind == AR_EXPR_OP && e->ints[0] == AR_OP_minimum)
-        return fmin(number_of(e->args[0], sizes, otherwise),
-                    number_of(e->args[1], sizes, otherwise));
-    return otherwise;
+    if (e->kind != AR_EXPR_OP || e->nargs != 2)
+        return otherwise;
+    x = number_of(e->args[0], sizes, otherwise);
+    y = number_of(e->args[1], sizes, otherwise);
+    switch (e->ints[0]) {
+    case AR_OP_minimum: return fmin(x, y);
+    case AR_OP_add: return x + y;
+    case AR_OP_subtract: return x - y;
+    case AR_OP_multiply: return x * y;
+    default: return otherwise;
+    }
 }
 
-static double cell_cost(arras_expr e, const int64_t *sizes);
+/* What of an expression is computed in each turn of a variable, or once for all turns. */
+typedef struct {
+    const int64_t *sizes;
+    const char    *variable; /* NULL: no reduction around */
+    double         turn, once;
+    int            left; /* visits: a text must not take long to measure */
+} costs;
 
-static double reduction_cost(arras_expr e, const int64_t *sizes)
+static bool depends_on(arras_expr e, const char *variable)
 {
-    double lo = number_of(e->args[0], sizes, 0);
-    bool   part =
-        ar_expr_tree(e) == AR_TREE_PART; /* of a range that was cut so that parts are work */
-    double hi = number_of(e->args[1], sizes, lo + (part ? PART_TURNS : UNKNOWN_TURNS));
-
-    return (hi > lo ? hi - lo : 0) * (PS_TURN + cell_cost(e->args[2], sizes));
+    for (int i = 0; i < e->nfree; i++)
+        if (strcmp(e->free[i], variable) == 0)
+            return true;
+    return false;
 }
 
-/* Parts that are shared count again: an upper bound is good enough, but a text must not take long
- * to measure, so it stops where it is surely much. */
-static double bounded_cost(arras_expr e, const int64_t *sizes, int *left)
-{
-    double cost = e->kind == AR_EXPR_OP     ? operation_cost((ar_op)e->ints[0])
-                  : e->kind == AR_EXPR_LOAD ? PS_LOAD
-                                            : 0;
+static double reduction_cost(arras_expr e, const int64_t *sizes, int *left);
 
-    if (--*left <= 0)
-        return cost;
-    if (e->kind == AR_EXPR_REDUCE)
-        return reduction_cost(e, sizes);
+/* Parts that are shared count again: an upper bound is good enough. */
+static void add_cost(costs *c, arras_expr e)
+{
+    if (e->kind == AR_EXPR_OP)
+        c->turn += operation_cost((ar_op)e->ints[0]);
+    if (e->kind == AR_EXPR_LOAD)
+        c->turn += PS_LOAD;
+    if (--c->left <= 0)
+        return;
+    if (e->kind == AR_EXPR_REDUCE) {
+        double *to = c->variable && !depends_on(e, c->variable) ? &c->once : &c->turn;
+
+        *to += reduction_cost(e, c->sizes, &c->left);
+        return;
+    }
     for (int i = 0; i < e->nargs; i++)
-        cost += bounded_cost(e->args[i], sizes, left);
-    return cost;
+        add_cost(c, e->args[i]);
+}
+
+static double reduction_cost(arras_expr e, const int64_t *sizes, int *left)
+{
+    costs  c = { .sizes = sizes, .variable = e->name, .left = *left };
+    double lo = number_of(e->args[0], sizes, 0);
+    /* A range that was cut was cut so that parts are work. */
+    double otherwise = ar_expr_tree(e) == AR_TREE_PART ? PART_TURNS : UNKNOWN_TURNS;
+    double turns = number_of(e->args[1], sizes, lo + otherwise) - lo;
+
+    add_cost(&c, e->args[2]);
+    *left = c.left;
+    return (turns > 0 ? turns : 0) * (PS_TURN + c.turn) + c.once;
 }
 
 static double cell_cost(arras_expr e, const int64_t *sizes)
 {
-    int left = 500;
+    costs c = { .sizes = sizes, .left = 500 };
 
-    return bounded_cost(e, sizes, &left);
+    add_cost(&c, e);
+    return c.turn;
 }
 
 double ar_step_cost(const ar_step *step, const int64_t *sizes)

@@ -8,6 +8,8 @@ enum { SHORTEST_PS = 20 * 1000 * 1000, TILES_PER_THREAD = 8 };
 static const double longest_ps = 20e9;
 /* Across the order in which an array lies in memory: cells that share cache lines with others. */
 enum { CROSSING_TILE = 64 };
+/* Down columns: rows of so many cells are read at the speed of memory. */
+enum { WIDE_TILE = 1024 };
 
 static int64_t clamp(double wanted, int64_t most)
 {
@@ -23,25 +25,6 @@ static int64_t bytes_per_cell(const ar_step *step)
     for (int k = 0; k < step->ninputs; k++)
         bytes += (int64_t)ar_dtype_size(step->form.lambdas[0]->inputs[k]->type.dtype);
     return bytes;
-}
-
-/* How many cells a tile should have. */
-static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *sizes,
-                            const ar_tile_options *options)
-{
-    double cost = ar_step_cost(step, sizes);
-    double cached = (double)options->bytes / (double)bytes_per_cell(step);
-    double shared = (double)cells / (TILES_PER_THREAD * options->threads);
-    double shortest = SHORTEST_PS / cost;
-    double wanted = cached < shared ? cached : shared;
-
-    if (options->exact)
-        return clamp(cached, cells);
-    if (options->threads == 1)
-        wanted = cached;
-    if (wanted > longest_ps / cost)
-        wanted = longest_ps / cost;
-    return clamp(wanted > shortest ? wanted : shortest, cells);
 }
 
 /* ---- Reads across the order of memory -------------------------------------------------------- */
@@ -76,6 +59,61 @@ static int step_crossing(const ar_step *step)
     for (int k = 0; k < step->form.n && found < 0; k++)
         found = find_crossing(step->form.lambdas[k], step->form.lambdas[k]->ref, &left);
     return found;
+}
+
+/* ---- Reductions down columns ----------------------------------------------------------------- */
+
+/* A load that a variable moves from row to row, along which neighbouring cells read neighbours. */
+static bool load_goes_down(arras_array lambda, arras_expr load)
+{
+    uint32_t last = load->rank > 1 ? load->args[load->rank - 1]->uses : 0;
+
+    if (lambda->rank == 0 || !(last >> (lambda->rank - 1) & 1) ||
+        load->args[load->rank - 1]->nfree > 0)
+        return false;
+    for (int axis = 0; axis + 1 < load->rank; axis++)
+        if (load->args[axis]->nfree > 0)
+            return true;
+    return false;
+}
+
+/* Depth is limited by AR_MAX_DEPTH; large texts are not looked at to the end. */
+static bool cell_goes_down(arras_array lambda, arras_expr e, int *left)
+{
+    bool down = e->kind == AR_EXPR_LOAD && load_goes_down(lambda, e);
+
+    for (int i = 0; i < e->nargs && !down && --*left > 0; i++)
+        down = cell_goes_down(lambda, e->args[i], left);
+    return down;
+}
+
+static bool step_goes_down(const ar_step *step)
+{
+    int left = 500;
+
+    return step->form.n > 0 &&
+           cell_goes_down(step->form.lambdas[0], step->form.lambdas[0]->ref, &left);
+}
+
+/* ---- How many cells a tile should have ------------------------------------------------------- */
+
+static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *sizes,
+                            const ar_tile_options *options)
+{
+    double cost = ar_step_cost(step, sizes);
+    double cached = (double)options->bytes / (double)bytes_per_cell(step);
+    double shared = (double)cells / (TILES_PER_THREAD * options->threads);
+    double shortest = SHORTEST_PS / cost;
+    double wanted = cached < shared ? cached : shared;
+
+    if (options->exact)
+        return clamp(cached, cells);
+    if (options->threads == 1)
+        wanted = cached;
+    if (step_goes_down(step))
+        wanted = WIDE_TILE;
+    wanted = wanted > shortest ? wanted : shortest;
+    return clamp(wanted < longest_ps / cost ? wanted : longest_ps / cost, cells);
 }
 
 /* ---- The grid -------------------------------------------------------------------------------- */
