@@ -31,14 +31,6 @@ void ar_c_forget(ar_writer *w, size_t mark)
     }
 }
 
-bool ar_c_depends(arras_expr e, const char *variable)
-{
-    for (int i = 0; i < e->nfree; i++)
-        if (strcmp(e->free[i], variable) == 0)
-            return true;
-    return false;
-}
-
 ar_c_variable *ar_c_enter(ar_writer *w, arras_expr reduce, int number)
 {
     size_t count = w->nchanges;
@@ -49,7 +41,7 @@ ar_c_variable *ar_c_enter(ar_writer *w, arras_expr reduce, int number)
     }
     for (size_t i = 0; i < count && !w->failed; i++)
         if (w->facts[w->changes[i].expr->id].state.place != AR_C_UNKNOWN &&
-            ar_c_depends(w->changes[i].expr, reduce->name))
+            ar_expr_depends(w->changes[i].expr, reduce->name))
             ar_c_set(w, w->changes[i].expr, (ar_c_state){ .place = AR_C_UNKNOWN });
     w->variables[w->nesting] =
         (ar_c_variable){ reduce->name, number, reduce->args[0], reduce->args[1] };

@@ -17,17 +17,8 @@ void ar_c_kernel_head_print(ar_text *out) { ar_text_put(out, kit, strlen(kit)); 
 
 static bool load_is_of_own_cell(const ar_kernel_form *form, arras_expr load)
 {
-    arras_array lambda = form->lambdas[0], x = lambda->inputs[load->ints[0]];
-
-    if (load->rank == 0)
-        return true;
-    if (!form->dense[load->ints[0]] || load->rank != lambda->rank)
-        return false;
-    for (int axis = 0; axis < load->rank; axis++)
-        if (load->args[axis]->kind != AR_EXPR_INDEX || load->args[axis]->ints[0] != axis ||
-            x->shape[axis] != lambda->shape[axis])
-            return false;
-    return true;
+    return load->rank == 0 ||
+           (form->dense[load->ints[0]] && ar_load_is_own_cell(form->lambdas[0], load));
 }
 
 /* Depth is limited by AR_MAX_DEPTH; `seen` keeps shared parts from being looked at again. */

@@ -76,7 +76,7 @@ static int look_within(ar_writer *w, ar_c_strip *strip, arras_expr e, const char
 
     if (ar_c_is_leaf(e) || !ar_c_varies(strip, e))
         return 0;
-    if (!ar_c_depends(e, variable))
+    if (!ar_expr_depends(e, variable))
         return look_at_invariant(w, strip, e);
     if (fact->stamp >= strip->walk)
         return fact->level;

@@ -63,7 +63,7 @@ static bool is_vector(const query *q, arras_expr e, int *left)
 
     if (!ar_c_varies(q->strip, e))
         return good && (ar_c_is_leaf(e) || q->w->facts[e->id].state.place == AR_C_VALUE) &&
-               !(q->variable && ar_c_depends(e, q->variable));
+               !(q->variable && ar_expr_depends(e, q->variable));
     if (!good || --*left < 0)
         return false;
     if (q->w->facts[e->id].state.place == AR_C_BUFFER)

@@ -98,7 +98,6 @@ void ar_c_forget(ar_writer *w, size_t mark);
 /* A reduction's variable comes into scope, and hides another of the same name. */
 ar_c_variable *ar_c_enter(ar_writer *w, arras_expr reduce, int number);
 void           ar_c_leave(ar_writer *w);
-bool           ar_c_depends(arras_expr e, const char *variable);
 
 bool         ar_c_is_leaf(arras_expr e);
 bool         ar_c_may_fail(ar_writer *w, arras_expr e);

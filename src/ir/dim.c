@@ -365,3 +365,20 @@ void ar_shape_print(ar_text *out, const arras_graph *g, int rank, const arras_di
     }
     ar_text_add(out, "]");
 }
+
+arras_dim ar_dim_move(arras_graph *to, const arras_graph *from, arras_dim dim,
+                      const arras_dim *sizes)
+{
+    const ar_affine *affine = ar_dim_affine(from, dim);
+    arras_dim        result;
+
+    if (!affine)
+        return dim;
+    result = affine->constant;
+    for (int i = 0; i < affine->nterms; i++) {
+        ar_term term = affine->terms[i];
+
+        result = ar_dim_add(to, result, ar_dim_mul(to, sizes[term.size], term.factor));
+    }
+    return result;
+}

@@ -516,3 +516,24 @@ arras_expr ar_expr_with_args(arras_expr e, const arras_expr *args)
     default: return e; /* loads have arrays too, and are made by those who know them */
     }
 }
+
+bool ar_expr_depends(arras_expr e, const char *variable)
+{
+    for (int i = 0; i < e->nfree; i++)
+        if (strcmp(e->free[i], variable) == 0)
+            return true;
+    return false;
+}
+
+bool ar_load_is_own_cell(arras_array lambda, arras_expr load)
+{
+    arras_array x = lambda->inputs[load->ints[0]];
+
+    if (load->rank != lambda->rank)
+        return false;
+    for (int axis = 0; axis < load->rank; axis++)
+        if (load->args[axis]->kind != AR_EXPR_INDEX || load->args[axis]->ints[0] != axis ||
+            x->shape[axis] != lambda->shape[axis])
+            return false;
+    return true;
+}

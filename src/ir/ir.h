@@ -85,7 +85,7 @@ typedef struct {
 } ar_types_met;
 void    ar_types_meet(ar_types_met *met, ar_type type);
 ar_type ar_types_promote(const ar_types_met *met);
-bool ar_op_is_comparison(ar_op op);
+bool    ar_op_is_comparison(ar_op op);
 /* False when the operation is not defined for these types. */
 bool ar_op_signature(ar_signature *out, ar_op op, const ar_type *operands);
 /* Whether an untyped integer may take this type; always true for types that are not integers. */
@@ -112,8 +112,8 @@ typedef void ar_op_function(void *out, const void *x, const void *y, const void 
 
 ar_op_function *ar_op_value(ar_op op, arras_dtype compute); /* NULL where not defined */
 /* Every nan becomes one nan. */
-void            ar_value_canonical(arras_dtype dtype, ar_value *value);
-void            ar_cell_cast(arras_dtype to, void *out, arras_dtype from, const void *cell);
+void ar_value_canonical(arras_dtype dtype, ar_value *value);
+void ar_cell_cast(arras_dtype to, void *out, arras_dtype from, const void *cell);
 
 /* ---- Sizes (dim.c, solve.c) ------------------------------------------------------------------ */
 
@@ -129,16 +129,19 @@ typedef struct {
     ar_term     terms[]; /* by size, factors not 0 */
 } ar_affine;
 
-bool             ar_dim_symbolic(arras_dim dim);
+bool ar_dim_symbolic(arras_dim dim);
 /* NULL: a number, or not of g. */
 const ar_affine *ar_dim_affine(const arras_graph *g, arras_dim dim);
 /* NULL unless poison or invalid. */
-const char      *ar_dim_error(const arras_graph *g, arras_dim dim);
-arras_dim        ar_dim_size(arras_graph *g, const char *name);
-arras_dim        ar_dim_add(arras_graph *g, arras_dim a, arras_dim b);
-arras_dim        ar_dim_sub(arras_graph *g, arras_dim a, arras_dim b);
-arras_dim        ar_dim_mul(arras_graph *g, arras_dim a, arras_dim b);
-void             ar_dim_print(ar_text *out, const arras_graph *g, arras_dim dim);
+const char *ar_dim_error(const arras_graph *g, arras_dim dim);
+arras_dim   ar_dim_size(arras_graph *g, const char *name);
+arras_dim   ar_dim_add(arras_graph *g, arras_dim a, arras_dim b);
+arras_dim   ar_dim_sub(arras_graph *g, arras_dim a, arras_dim b);
+arras_dim   ar_dim_mul(arras_graph *g, arras_dim a, arras_dim b);
+/* A size of one graph in another, where size number k is sizes[k]. */
+arras_dim ar_dim_move(arras_graph *to, const arras_graph *from, arras_dim dim,
+                      const arras_dim *sizes);
+void      ar_dim_print(ar_text *out, const arras_graph *g, arras_dim dim);
 /* [n, 4]. */
 void ar_shape_print(ar_text *out, const arras_graph *g, int rank, const arras_dim *shape);
 /* of / by, when that is whole for whatever sizes; false otherwise. */
@@ -193,23 +196,26 @@ typedef enum {
 } ar_tree;
 
 struct arras_expr_node {
-    ar_expr_kind      kind;
-    ar_type           type;
-    int               nargs, nints;
-    const arras_expr *args;
-    const int64_t    *ints;
-    const char       *name;
-    arras_array       array;
-    arras_graph      *graph;
-    int64_t           id;    /* inputs have smaller ids */
-    int               depth; /* of nesting, limited */
-    int               rank;  /* of a LOAD: number of indices */
-    int               axes;  /* cells it can be evaluated in have at least this rank */
-    uint32_t          uses;  /* axes whose index it depends on, one bit each */
-    int               nfree; /* variables that no reduction within binds, by name */
+    ar_expr_kind       kind;
+    ar_type            type;
+    int                nargs, nints;
+    const arras_expr  *args;
+    const int64_t     *ints;
+    const char        *name;
+    arras_array        array;
+    arras_graph       *graph;
+    int64_t            id;    /* inputs have smaller ids */
+    int                depth; /* of nesting, limited */
+    int                rank;  /* of a LOAD: number of indices */
+    int                axes;  /* cells it can be evaluated in have at least this rank */
+    uint32_t           uses;  /* axes whose index it depends on, one bit each */
+    int                nfree; /* variables that no reduction within binds, by name */
     const char *const *free;
-    uint64_t          hash;
+    uint64_t           hash;
 };
+
+/* Whether a variable of a reduction around it is free in it. */
+bool ar_expr_depends(arras_expr e, const char *variable);
 
 /* A number of type i64. */
 static inline bool ar_is_int(arras_expr e)
@@ -219,8 +225,8 @@ static inline bool ar_is_int(arras_expr e)
 
 enum { AR_MAX_DEPTH = 1000 };
 
-arras_expr ar_expr_poison(arras_graph *g, arras_status code, const char *format, ...) AR_PRINTF(3,
-                          4);
+arras_expr ar_expr_poison(arras_graph *g, arras_status code, const char *format, ...)
+    AR_PRINTF(3, 4);
 arras_expr ar_expr_index(arras_graph *g, int axis);
 arras_expr ar_expr_var(arras_graph *g, const char *name);
 /* I64, f64 or c128. */
@@ -273,7 +279,7 @@ enum { AR_ITEM_KIND, AR_ITEM_START, AR_ITEM_STEP, AR_ITEM_LENGTH, AR_ITEM_INTS }
 arras_array ar_poison(arras_graph *g, arras_status code, const char *format, ...) AR_PRINTF(3, 4);
 arras_array ar_poison_of(arras_graph *g, const arras_error *err);
 arras_array ar_poison_memory(arras_graph *g);
-arras_array ar_poison_no_graph(void);       /* "an array is NULL": belongs to no graph */
+arras_array ar_poison_no_graph(void); /* "an array is NULL": belongs to no graph */
 bool        ar_is_poison(arras_array x);
 /* NULL when all is well: no poison among them, all of one graph.  Else the poison to return. */
 arras_array ar_check_inputs(const char *what, int n, const arras_array *xs);
@@ -282,7 +288,7 @@ arras_array ar_check_shape(arras_graph *g, const char *what, int rank, const arr
 void ar_node_describe(ar_text *out, arras_array x);
 void ar_node_type_print(ar_text *out, arras_array x); /* "f64[n, 4]"; "real" etc. for untyped */
 
-ar_type     ar_promote_nodes(int n, const arras_array *xs);
+ar_type ar_promote_nodes(int n, const arras_array *xs);
 /* NULL, or poison when an untyped integer among them does not fit the type it is to take. */
 arras_array ar_check_untyped(const char *what, int n, const arras_array *xs, arras_dtype dtype);
 arras_array ar_input(arras_graph *g, const char *name, arras_dtype dtype, int rank,
@@ -301,9 +307,11 @@ arras_array ar_lambda_bound(arras_graph *g, int rank, const arras_dim *shape, ar
                             int n, const arras_array *bindings);
 arras_expr  ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, int n,
                                const arras_expr *indices, const arras_edge *edges);
+/* x[i0, i1, ...] of an array that has the shape of the lambda. */
+bool ar_load_is_own_cell(arras_array lambda, arras_expr load);
 /* Whether an index of a bound load stays within its axis, whatever cell of the lambda is computed;
  * false also where that is not known. */
-bool        ar_load_is_inside(arras_array lambda, arras_expr load, int axis);
+bool ar_load_is_inside(arras_array lambda, arras_expr load, int axis);
 /* A load that reads, in the cell i of an axis of the result, cells step*i - before .. step*i +
  * after of an axis of the array, edge rules included; either may be negative, step is 1 or more. */
 typedef struct {
@@ -329,7 +337,7 @@ arras_array ar_csr(arras_array values, arras_array columns, arras_array starts, 
 arras_function ar_function_new(arras_graph *g, const char *name, int nparams,
                                const arras_array *params, int nresults, const char *const *names,
                                const arras_array *results);
-arras_function ar_function_find(const arras_graph *g, const char *name); /* NULL when unknown */
+arras_function ar_function_find(const arras_graph *g, const char *name);  /* NULL when unknown */
 arras_array    ar_call(arras_function f, int n, const arras_array *args); /* the CALL */
 arras_array    ar_call_result(arras_array call, int result);
 
@@ -383,12 +391,12 @@ typedef struct {
     arras_array array;
 } ar_output;
 
-arras_status     ar_graph_new(arras_graph **out, arras_error *err);
-void             ar_graph_free(arras_graph *g);
+arras_status ar_graph_new(arras_graph **out, arras_error *err);
+void         ar_graph_free(arras_graph *g);
 /* From now on it must be freed once more before it goes. */
-void             ar_graph_keep(const arras_graph *g);
+void ar_graph_keep(const arras_graph *g);
 /* The graph as it is now, whatever is recorded in it later; keeps it.  For reading only. */
-arras_status     ar_graph_snapshot(const arras_graph **out, const arras_graph *g, arras_error *err);
+arras_status ar_graph_snapshot(const arras_graph **out, const arras_graph *g, arras_error *err);
 /* While recording: it is not whole. */
 bool             ar_graph_memory_failed(const arras_graph *g);
 int64_t          ar_graph_count(const arras_graph *g);

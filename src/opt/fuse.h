@@ -13,9 +13,9 @@ enum {
 
 /* How one lambda reads another: all its loads of it together. */
 typedef struct ar_use {
-    struct ar_use *next; /* of the same array */
-    int64_t        reader; /* node */
-    int            sites;  /* different loads */
+    struct ar_use *next;        /* of the same array */
+    int64_t        reader;      /* node */
+    int            sites;       /* different loads */
     double         evaluations; /* for each cell of the array */
     bool           own_cell;    /* one load, of the reader's own cell, of as many cells */
     bool           varies;      /* an index depends on a variable of the reader */
@@ -56,7 +56,7 @@ typedef struct {
     int64_t            count; /* of nodes */
     arras_array       *nodes; /* that the outputs need, by id */
     int64_t            nnodes;
-    int64_t           *met; /* by id of expression: the stamp of the frame it was met in */
+    int64_t           *met;     /* by id of expression: the stamp of the frame it was met in */
     int64_t           *counted; /* by id of expression: the lambda in which it was counted */
     ar_arena           arena;
     arras_error       *err;

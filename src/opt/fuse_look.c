@@ -59,7 +59,7 @@ static double times_of(arras_expr e, const ar_frame *around)
     double times = 1;
 
     for (; around; around = around->outer)
-        if (around->variable && ar_depends_on(e, around->variable))
+        if (around->variable && ar_expr_depends(e, around->variable))
             times *= rounds_of(around);
     return times;
 }
@@ -143,7 +143,7 @@ static bool is_reached(const looker *l, arras_expr load, const ar_frame *around)
         if (l->lambda->shape[axis] < 1 && !is_indexed_by(load, axis))
             return false;
     for (; around; around = around->outer)
-        if (around->variable && !ar_depends_on(load, around->variable) &&
+        if (around->variable && !ar_expr_depends(load, around->variable) &&
             !(ar_is_int(around->lo) && ar_is_int(around->hi) &&
               around->lo->ints[0] < around->hi->ints[0]))
             return false;
@@ -246,7 +246,7 @@ static int loads_that_depend(arras_expr e, const char *variable, int *visits)
 {
     int loads = e->kind == AR_EXPR_LOAD;
 
-    if (!ar_depends_on(e, variable) || ++*visits > AR_FUSE_OPERATIONS)
+    if (!ar_expr_depends(e, variable) || ++*visits > AR_FUSE_OPERATIONS)
         return 0;
     for (int i = 0; i < e->nargs; i++)
         loads += loads_that_depend(e->args[i], variable, visits);
@@ -311,7 +311,7 @@ static bool was_met_around(const looker *l, arras_expr e, const ar_frame *around
     for (; around; around = around->outer) {
         if (around->stamp == stamp)
             return true;
-        if (around->variable && ar_depends_on(e, around->variable))
+        if (around->variable && ar_expr_depends(e, around->variable))
             return false;
     }
     return stamp == l->first_stamp;

@@ -20,18 +20,7 @@ static ar_normal_function *const functions[AR_KIND_END] = {
 
 arras_dim ar_scope_dim(const ar_scope *s, arras_dim dim)
 {
-    const ar_affine *affine = ar_dim_affine(s->pass->from, dim);
-    arras_dim        result;
-
-    if (!affine)
-        return dim;
-    result = affine->constant;
-    for (int i = 0; i < affine->nterms; i++) {
-        ar_term term = affine->terms[i];
-
-        result = ar_dim_add(s->to, result, ar_dim_mul(s->to, s->sizes[term.size], term.factor));
-    }
-    return result;
+    return ar_dim_move(s->to, s->pass->from, dim, s->sizes);
 }
 
 void ar_scope_shape(arras_dim *shape, const ar_scope *s, arras_array node)

@@ -28,7 +28,7 @@ typedef struct {
     struct ar_copied {
         int64_t    stamp;
         arras_expr expr;
-    }      *copied;
+    } * copied;
     size_t  copied_room;
     int64_t stamp;
 

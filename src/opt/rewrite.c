@@ -12,18 +12,7 @@ arras_expr ar_no_memory(arras_graph *g) { return ar_expr_poison(g, ARRAS_ENOMEM,
 
 arras_dim ar_rewrite_dim(const ar_rewrite *r, arras_dim dim)
 {
-    const ar_affine *affine = ar_dim_affine(r->from, dim);
-    arras_dim        result;
-
-    if (!affine)
-        return dim;
-    result = affine->constant;
-    for (int i = 0; i < affine->nterms; i++) {
-        ar_term term = affine->terms[i];
-
-        result = ar_dim_add(r->to, result, ar_dim_mul(r->to, r->sizes[term.size], term.factor));
-    }
-    return result;
+    return ar_dim_move(r->to, r->from, dim, r->sizes);
 }
 
 arras_expr ar_load_like(arras_expr e, arras_array x, const arras_expr *args)
@@ -78,7 +67,7 @@ static bool still_holds(const ar_rewrite *r, arras_expr e, int64_t stamp, const 
     for (; around; around = around->outer) {
         if (around->stamp == stamp)
             return true;
-        if (around->variable && ar_depends_on(e, around->variable))
+        if (around->variable && ar_expr_depends(e, around->variable))
             return false;
     }
     return stamp == r->first_stamp;

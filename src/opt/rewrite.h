@@ -19,7 +19,7 @@ typedef arras_status ar_put_function(ar_rewrite *r, arras_array old, arras_expr 
 
 struct ar_rewrite {
     ar_make_function  *make;
-    ar_put_function   *put; /* NULL: every array is stored */
+    ar_put_function   *put;  /* NULL: every array is stored */
     void              *pass; /* what the functions need */
     const arras_graph *from;
     arras_graph       *to;
@@ -36,7 +36,7 @@ struct ar_rewrite {
     struct ar_written {
         int64_t    stamp;
         arras_expr expr;
-    }      *written;
+    } * written;
     int64_t stamp, first_stamp; /* the last one given, and the first one of this lambda */
     int64_t visits;             /* in this lambda */
 };
@@ -118,14 +118,6 @@ static inline arras_expr ar_int(arras_graph *g, int64_t value)
 static inline arras_expr ar_binary(ar_op op, arras_expr x, arras_expr y)
 {
     return ar_expr_apply(op, 2, (arras_expr[]){ x, y });
-}
-
-static inline bool ar_depends_on(arras_expr e, const char *variable)
-{
-    for (int i = 0; i < e->nfree; i++)
-        if (strcmp(e->free[i], variable) == 0)
-            return true;
-    return false;
 }
 
 #endif

@@ -225,11 +225,12 @@ static void look_down(columns *c, arras_expr e)
 {
     if (++c->visits > MOST_VISITS)
         c->down = false;
-    if (e->kind == AR_EXPR_LOAD && ar_depends_on(e, c->d->name)) {
+    if (e->kind == AR_EXPR_LOAD && ar_expr_depends(e, c->d->name)) {
         arras_expr last = e->args[e->rank - 1];
 
         c->found++;
-        c->down = c->down && last->uses >> (c->d->rank - 1) & 1 && !ar_depends_on(last, c->d->name);
+        c->down =
+            c->down && last->uses >> (c->d->rank - 1) & 1 && !ar_expr_depends(last, c->d->name);
     }
     for (int i = 0; c->down && i < e->nargs; i++)
         look_down(c, e->args[i]);

@@ -26,7 +26,7 @@ static arras_expr substitute(substitution *s, arras_expr e, const ar_frame *arou
 
 static bool is_touched(const substitution *s, arras_expr e)
 {
-    return s->indices ? (e->uses & s->axes) != 0 : ar_depends_on(e, s->variable);
+    return s->indices ? (e->uses & s->axes) != 0 : ar_expr_depends(e, s->variable);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -34,9 +34,9 @@ static bool is_touched(const substitution *s, arras_expr e)
 static bool is_free_outside(const substitution *s, const char *name)
 {
     if (!s->indices)
-        return ar_depends_on(s->value, name);
+        return ar_expr_depends(s->value, name);
     for (int axis = 0; axis < s->rank; axis++)
-        if (s->axes >> axis & 1 && ar_depends_on(s->indices[axis], name))
+        if (s->axes >> axis & 1 && ar_expr_depends(s->indices[axis], name))
             return true;
     return false;
 }
@@ -46,7 +46,8 @@ static void fresh_name(char *out, size_t room, const substitution *s, arras_expr
 {
     size_t length = (size_t)snprintf(out, room, "%s", reduce->name);
 
-    while (length + 1 < room && (is_free_outside(s, out) || ar_depends_on(reduce->args[2], out))) {
+    while (length + 1 < room &&
+           (is_free_outside(s, out) || ar_expr_depends(reduce->args[2], out))) {
         out[length++] = '_';
         out[length] = '\0';
     }

@@ -24,7 +24,7 @@ typedef struct {
 static void count_load(census *c, arras_expr load)
 {
     for (int axis = 0; axis < load->rank; axis++)
-        if (load->args[axis]->kind != AR_EXPR_VAR && ar_depends_on(load->args[axis], c->variable))
+        if (load->args[axis]->kind != AR_EXPR_VAR && ar_expr_depends(load->args[axis], c->variable))
             c->shifting = true;
     c->loads++;
 }
@@ -35,7 +35,7 @@ static void count(census *c, arras_expr e)
     if (++c->visits > MOST_VISITS)
         return;
     c->operations += e->kind == AR_EXPR_OP || e->kind == AR_EXPR_CAST;
-    if (e->kind == AR_EXPR_LOAD && ar_depends_on(e, c->variable))
+    if (e->kind == AR_EXPR_LOAD && ar_expr_depends(e, c->variable))
         count_load(c, e);
     for (int i = 0; i < e->nargs; i++)
         count(c, e->args[i]);

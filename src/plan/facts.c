@@ -12,20 +12,6 @@ typedef struct {
     bool            *met; /* by id of expression */
 } walker;
 
-/* x[i0, i1, ...] of an array that has the shape of the result. */
-static bool is_same_cell(arras_array lambda, arras_expr load)
-{
-    arras_array x = lambda->inputs[load->ints[0]];
-
-    if (load->rank != lambda->rank)
-        return false;
-    for (int axis = 0; axis < load->rank; axis++)
-        if (load->args[axis]->kind != AR_EXPR_INDEX || load->args[axis]->ints[0] != axis ||
-            x->shape[axis] != lambda->shape[axis])
-            return false;
-    return true;
-}
-
 static bool load_may_fault(arras_array lambda, arras_expr load)
 {
     for (int axis = 0; axis < load->rank; axis++)
@@ -36,7 +22,7 @@ static bool load_may_fault(arras_array lambda, arras_expr load)
 
 static void look_at_load(walker *w, arras_expr load)
 {
-    if (!is_same_cell(w->lambda, load))
+    if (!ar_load_is_own_cell(w->lambda, load))
         w->facts->same_cell[load->ints[0]] = false;
     if (!w->facts->may_fault)
         w->facts->may_fault = load_may_fault(w->lambda, load);
@@ -140,14 +126,6 @@ typedef struct {
     int            left; /* visits: a text must not take long to measure */
 } costs;
 
-static bool depends_on(arras_expr e, const char *variable)
-{
-    for (int i = 0; i < e->nfree; i++)
-        if (strcmp(e->free[i], variable) == 0)
-            return true;
-    return false;
-}
-
 static double reduction_cost(arras_expr e, const int64_t *sizes, int *left);
 
 /* Parts that are shared count again: an upper bound is good enough. */
@@ -160,7 +138,7 @@ static void add_cost(costs *c, arras_expr e)
     if (--c->left <= 0)
         return;
     if (e->kind == AR_EXPR_REDUCE) {
-        double *to = c->variable && !depends_on(e, c->variable) ? &c->once : &c->turn;
+        double *to = c->variable && !ar_expr_depends(e, c->variable) ? &c->once : &c->turn;
 
         *to += reduction_cost(e, c->sizes, &c->left);
         return;
