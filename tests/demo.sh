@@ -15,7 +15,7 @@ suggestions_run()
 {
     sed '1,/^5. /d' "$scratch/said" | grep "^    [^ ].*arras" | grep -v ' repl ' >"$scratch/lines"
     [ "$(wc -l <"$scratch/lines")" -ge 4 ] || return 1
-    sh -e "$scratch/lines" >/dev/null
+    (cd "$(dirname "$0")/.." && sh -e "$scratch/lines" >/dev/null)
 }
 
 check "the demonstration" runs

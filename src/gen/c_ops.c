@@ -261,17 +261,16 @@ static void print_own_fold(ar_text *out, ar_op op, arras_dtype dtype, const ar_o
         ar_text_printf(out, "DOWN_KIT(%s, %s, %s)\n", name, d, type);
 }
 
-static bool is_folded(const ar_op_set *set, int op, int dtype)
+static bool is_folded(const ar_op_set *set, int op, arras_dtype dtype)
 {
-    return (set->folds[op][dtype] || set->across[op][dtype]) &&
-           ar_op_value((ar_op)op, (arras_dtype)dtype);
+    return (set->folds[op][dtype] || set->across[op][dtype]) && ar_op_value((ar_op)op, dtype);
 }
 
 static bool has_folds(const ar_op_set *set)
 {
     for (int op = 0; op < AR_OP_END; op++)
         for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
-            if (is_folded(set, op, d))
+            if (is_folded(set, op, (arras_dtype)d))
                 return true;
     return false;
 }

@@ -78,11 +78,18 @@
         for (int64_t i = 0; i < n; i++)                                                            \
             to[i] = x;                                                                             \
     }
+/* Cells of a loop do not depend on one another. */
+#if defined __clang__
+#define NO_OVERLAP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define NO_OVERLAP _Pragma("GCC ivdep")
+#endif
+
 /* Lanes of many cells at once, `stride` cells from one lane or block to the next. */
 #define DOWN_KIT(OP, S, T)                                                                         \
     static void rows_##OP##_##S(T *to, const T *x, const T *y, int64_t n)                          \
     {                                                                                              \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) to[i] = op_##OP##_##S(x[i], y[i]);    \
+        NO_OVERLAP for (int64_t i = 0; i < n; i++) to[i] = op_##OP##_##S(x[i], y[i]);              \
     }                                                                                              \
     static void down_##OP##_##S(T *lanes, T *parts, uint64_t blocks, int mask, int64_t n,          \
                                 int64_t stride)                                                    \
