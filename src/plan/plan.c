@@ -77,9 +77,11 @@ static void add_outputs(planner *p)
 
 /* ---- Members: lambdas to be grouped ---------------------------------------------------------- */
 
+/* Without inputs there are no launches to spare: everything is computed in the one there is, where
+ * it can be cancelled. */
 static bool is_constant(const planner *p, const ar_member *m)
 {
-    if (m->output || m->facts.sized || m->facts.may_fault)
+    if (m->output || m->facts.sized || m->facts.may_fault || ar_graph_input_count(p->g) == 0)
         return false;
     for (int k = 0; k < m->lambda->ninputs; k++) {
         int from = p->member_of[m->lambda->inputs[k]->id];

@@ -223,9 +223,21 @@ static arras_status run_tiles(void *context, int64_t first, int64_t last, int th
     return ARRAS_OK;
 }
 
-arras_status ar_step_run_all(ar_step_run *step, arras_error *err)
+arras_status ar_step_run_all(ar_step_run *step, ar_pool *pool, arras_error *err)
 {
-    return run_tiles(step, 0, step->tiling.count, 0, err);
+    ar_taskgraph *tasks = NULL;
+    int           number;
+    arras_status  status = ar_taskgraph_new(&tasks, err);
+
+    if (status == ARRAS_OK)
+        status = ar_taskgraph_add(
+            &number, tasks, (ar_task){ run_tiles, step, step->tiling.count, "constants" }, err);
+    if (status == ARRAS_OK)
+        status = ar_taskgraph_instantiate(tasks, err);
+    if (status == ARRAS_OK)
+        status = ar_taskgraph_run(tasks, pool, err);
+    ar_taskgraph_free(tasks);
+    return status;
 }
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */

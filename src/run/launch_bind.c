@@ -208,7 +208,7 @@ static arras_status fill_constants(ar_variant *v, arras_run *run, arras_error *e
         status = place_constant(run, a, err);
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++)
         if (run->steps[s].step->constant)
-            status = ar_step_run_all(&run->steps[s], err);
+            status = ar_step_run_all(&run->steps[s], run->program->pool, err);
     for (int a = 0; a < run->core->plan.narrays && status != ARRAS_OK; a++) {
         ar_buffer_give(v->constants[a]);
         v->constants[a] = NULL;

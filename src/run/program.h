@@ -149,8 +149,8 @@ void         ar_instance_nest_free(arras_run *run);
 /* A task function: tiles of an ar_nest. */
 arras_status ar_nest_run(void *context, int64_t first, int64_t last, int thread, arras_error *err);
 
-/* Runs one step to the end, by the calling thread alone; for constants. */
-arras_status ar_step_run_all(ar_step_run *step, arras_error *err);
+/* Runs one step to the end; for constants. */
+arras_status ar_step_run_all(ar_step_run *step, ar_pool *pool, arras_error *err);
 /* Gives temporaries their places, and the tasks the order that sharing memory asks for. */
 arras_status ar_instance_place(arras_run *run, arras_error *err);
 
