@@ -8,17 +8,19 @@
 /* Smaller arrays are not worth a kernel. */
 #define SMALL_CELLS (1 << 16)
 
-/* Cells that are not numbers become `value`, which changes nothing in what follows. */
-static arras_array replace_nans(arras_array x, double value)
+/* Cells that are not finite become `value`, which changes nothing in what follows. */
+static arras_array replace_others(arras_array x, double value)
 {
     arras_graph *g = arras_array_graph(x);
     arras_dtype  dtype = arras_array_dtype(x);
-    bool         may_have_nans = dtype == ARRAS_F32 || dtype == ARRAS_F64;
+    bool         may_have_others = dtype == ARRAS_F32 || dtype == ARRAS_F64;
 
-    return may_have_nans ? arras_where(arras_isnan(x), arras_float(g, value), x) : x;
+    return may_have_others ? arras_where(arras_isfinite(x), x, arras_float(g, value)) : x;
 }
 
 static arras_array sum_of(arras_array x) { return arras_sum(x, 0, NULL, false); }
+
+static arras_array count_of(arras_array x) { return arras_count_nonzero(x, 0, NULL, false); }
 
 /* x has one axis, of any length.  Sums are taken in f64 whatever the type. */
 static void record(arras_graph *g, arras_dtype dtype, bool is_complex)
@@ -28,15 +30,15 @@ static void record(arras_graph *g, arras_dtype dtype, bool is_complex)
 
     if (is_complex)
         x = arras_abs(x);
-    arras_array nans = arras_count_nonzero(arras_isnan(x), 0, NULL, false);
-    arras_array count = arras_cast(arras_subtract(arras_size_value(g, n), nans), ARRAS_F64);
+    arras_array count = arras_cast(count_of(arras_isfinite(x)), ARRAS_F64);
     arras_array wide = arras_cast(x, ARRAS_F64);
-    arras_array mean = arras_divide(sum_of(replace_nans(wide, 0)), count);
-    arras_array away = replace_nans(arras_subtract(wide, mean), 0);
+    arras_array mean = arras_divide(sum_of(replace_others(wide, 0)), count);
+    arras_array away = replace_others(arras_subtract(wide, mean), 0);
 
-    arras_output(g, "least", arras_min(replace_nans(x, INFINITY), 0, NULL, false));
-    arras_output(g, "most", arras_max(replace_nans(x, -INFINITY), 0, NULL, false));
-    arras_output(g, "nans", nans);
+    arras_output(g, "least", arras_min(replace_others(x, INFINITY), 0, NULL, false));
+    arras_output(g, "most", arras_max(replace_others(x, -INFINITY), 0, NULL, false));
+    arras_output(g, "nans", count_of(arras_isnan(x)));
+    arras_output(g, "infs", count_of(arras_isinf(x)));
     arras_output(g, "mean", mean);
     arras_output(g, "std", arras_sqrt(arras_divide(sum_of(arras_multiply(away, away)), count)));
 }
@@ -49,6 +51,7 @@ static arras_status run(cmd_statistics *s, const cmd_array *a, arras_program *p,
         { "least", { s->least, s->dtype, 0, NULL, NULL } },
         { "most", { s->most, s->dtype, 0, NULL, NULL } },
         { "nans", { &s->nans, ARRAS_I64, 0, NULL, NULL } },
+        { "infs", { &s->infs, ARRAS_I64, 0, NULL, NULL } },
         { "mean", { &s->mean, ARRAS_F64, 0, NULL, NULL } },
         { "std", { &s->std, ARRAS_F64, 0, NULL, NULL } },
     };
@@ -89,7 +92,7 @@ bool cmd_statistics_of(cmd_statistics *out, const cmd_array *a, cmd_error *err)
         if (status != ARRAS_OK)
             return cmd_fail(err, "%s", why.text);
     }
-    s.count = cells - s.nans;
+    s.count = cells - s.nans - s.infs;
     *out = s;
     return true;
 }

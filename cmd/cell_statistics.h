@@ -5,7 +5,8 @@
 #include "cmd/array.h"
 
 typedef struct cmd_statistics {
-    int64_t     count, nans; /* cells that are numbers, and that are not */
+    int64_t     count;      /* finite cells: all that follows is about them */
+    int64_t     nans, infs; /* the others */
     bool        of_sizes;    /* of abs(x), because x is complex */
     arras_dtype dtype;       /* of least and most */
     char        least[8], most[8];

@@ -34,6 +34,7 @@ const cmd_command *cmd_command_find(const char *name)
 
 static void say(const char *kind, const char *format, va_list args)
 {
+    fflush(stdout); /* what was printed before stands before it, wherever both go */
     fprintf(stderr, "arras: %s", kind);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);

@@ -9,6 +9,7 @@
 #include "lang/lang.h"
 
 enum { OPT_MAN, OPT_WORDS };
+enum { MOST_TOPICS = 512 };
 
 const cmd_option cmd_help_options[] = {
     [OPT_MAN] = { "man", 0, NULL, "print everything as a man page" },
@@ -113,21 +114,79 @@ static void print_overview(void)
     printf("\n    arras --version\n\nTopics of `arras help`:");
     for (int i = 0; cmd_topic_at(i); i++)
         printf(" %s", cmd_topic_at(i)->name);
-    puts("\n\nTry: arras run '[1,2,3] * 2'");
+    puts(" FUNCTION\n\nTry: arras run '[1,2,3] * 2'");
 }
 
-bool cmd_help_topic(const char *name, cmd_error *err)
+static bool help_on_function(const char *name)
 {
-    const char      *names[33] = { NULL };
-    const cmd_topic *topic = cmd_topic_find(name);
+    for (int i = 0; lang_function_at(i); i++)
+        if (strcmp(lang_function_at(i)->name, name) == 0) {
+            printf("%s\n    %s\n", lang_function_at(i)->usage, lang_function_at(i)->text);
+            return true;
+        }
+    return false;
+}
 
-    if (topic) {
-        put_topic(topic, put_plain);
-        return true;
+static bool has_word(const char *line, size_t length, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (size_t i = 0; i + n <= length; i++) {
+        bool begins = i == 0 || !isalnum((unsigned char)line[i - 1]);
+
+        if (begins && memcmp(line + i, word, n) == 0 && !isalnum((unsigned char)line[i + n]))
+            return true;
     }
-    for (int i = 0; i < 32 && cmd_topic_at(i); i++)
-        names[i] = cmd_topic_at(i)->name;
-    const char *near = cmd_nearest(name, names);
+    return false;
+}
+
+/* Of a word of the language: the lines about it. */
+static bool help_on_word(const char *word)
+{
+    const char *text = cmd_topic_find("language")->text;
+    int         i = 0;
+
+    while (lang_keyword_at(i) && strcmp(lang_keyword_at(i), word) != 0)
+        i++;
+    if (!lang_keyword_at(i))
+        return false;
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        if (has_word(text, length, word))
+            put_plain(text, length);
+    }
+    puts("\n`arras help language` says more.");
+    return true;
+}
+
+/* Of everything there is help on. */
+static const char *nearest_topic(const char *name)
+{
+    const char *names[MOST_TOPICS + 1] = { NULL };
+    int         n = 0;
+
+    for (int i = 0; n < MOST_TOPICS && cmd_topic_at(i); i++)
+        names[n++] = cmd_topic_at(i)->name;
+    for (int i = 0; n < MOST_TOPICS && lang_keyword_at(i); i++)
+        names[n++] = lang_keyword_at(i);
+    for (int i = 0; n < MOST_TOPICS && lang_function_at(i); i++)
+        names[n++] = lang_function_at(i)->name;
+    return cmd_nearest(name, names);
+}
+
+bool cmd_help_topic(const char *text, cmd_error *err)
+{
+    char             name[64];
+    const cmd_topic *topic;
+
+    /* "sin(x)": as one writes it. */
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "( \t"), text);
+    topic = cmd_topic_find(name);
+    if (topic)
+        put_topic(topic, put_plain);
+    if (topic || help_on_function(name) || help_on_word(name))
+        return true;
+    const char *near = nearest_topic(name);
     return near ? cmd_fail(err, "no help on %s; did you mean %s?", name, near)
                 : cmd_fail(err, "no help on %s; `arras help` lists the topics", name);
 }

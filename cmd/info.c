@@ -12,6 +12,7 @@
 #include "cmd/progress.h"
 #include "cmd/quantity.h"
 #include "cmd/source.h"
+#include "cmd/stored.h"
 
 const cmd_option cmd_info_options[] = { { 0 } };
 
@@ -37,6 +38,12 @@ static void print_cell(const char *what, arras_dtype dtype, const void *cell)
     printf("%-8s %s\n", what, text);
 }
 
+static void print_count(const char *what, int64_t count)
+{
+    if (count > 0)
+        printf("%-8s %" PRId64 " cell%s\n", what, count, count == 1 ? "" : "s");
+}
+
 static void print_statistics(const cmd_statistics *s)
 {
     if (s->count > 0) {
@@ -46,11 +53,20 @@ static void print_statistics(const cmd_statistics *s)
         print_cell("max", s->dtype, s->most);
         printf("mean     %.10g\nstd      %.10g\n", s->mean, s->std);
     }
-    if (s->nans > 0)
-        printf("nan      %" PRId64 " cell%s\n", s->nans, s->nans == 1 ? "" : "s");
+    print_count("nan", s->nans);
+    print_count("inf", s->infs);
 }
 
-static bool describe(const char *source, int described, cmd_error *err)
+static bool print_storage(const cmd_place *place, const cmd_npy_header *header, cmd_error *err)
+{
+    if (cmd_stored_is(place))
+        return cmd_stored_describe(place, err);
+    print_layout(header);
+    return true;
+}
+
+static bool describe_array(const char *source, const cmd_place *place, bool is_first,
+                           cmd_error *err)
 {
     cmd_npy_header header = { 0 };
     cmd_array      a;
@@ -62,14 +78,29 @@ static bool describe(const char *source, int described, cmd_error *err)
     bool ok = cmd_statistics_of(&s, &a, err);
     cmd_progress_stop();
     if (ok) {
-        printf("%sarray    %s : ", described ? "\n" : "", source);
+        printf("%sarray    %s : ", is_first ? "" : "\n", source);
         cmd_print_type(stdout, &a);
         printf("\nsize     %" PRId64 " cell%s, %s\n", cmd_array_count(&a),
                cmd_array_count(&a) == 1 ? "" : "s", cmd_quantity_bytes(bytes, cmd_array_bytes(&a)));
-        print_layout(&header);
+        ok = print_storage(place, &header, err);
         print_statistics(&s);
     }
     cmd_array_free(&a);
+    return ok;
+}
+
+/* A container without a name inside is listed, unless it holds one array only. */
+static bool describe(const char *source, bool is_first, cmd_error *err)
+{
+    cmd_place place;
+
+    if (!cmd_place_parse(&place, source, err))
+        return false;
+    bool listed = cmd_stored_is(&place) && !cmd_stored_is_one(&place);
+    if (listed && !is_first)
+        putchar('\n');
+    bool ok = listed ? cmd_stored_list(&place, err) : describe_array(source, &place, is_first, err);
+    cmd_place_free(&place);
     return ok;
 }
 
@@ -78,7 +109,7 @@ int cmd_info(int argc, char **argv)
     cmd_arguments a = cmd_arguments_of(argc, argv, cmd_info_options);
     const char   *source;
     cmd_error     err;
-    int           described = 0;
+    int           asked = 0, described = 0;
 
     cmd_interrupt_start();
     for (;;) {
@@ -86,12 +117,17 @@ int cmd_info(int argc, char **argv)
 
         if (argument == CMD_END_OF_ARGUMENTS)
             break;
+        if (argument != CMD_NAME)
+            return cmd_complain("%s", err.text);
         cmd_progress_start();
         cmd_progress_stage("reading", 0);
-        bool ok = argument == CMD_NAME && describe(source, described++, &err);
+        bool ok = describe(source, described == 0, &err);
         cmd_progress_stop();
+        asked++;
+        described += ok;
         if (!ok)
-            return cmd_complain("%s", err.text);
+            cmd_complain("%s", err.text);
     }
-    return described ? 0 : cmd_complain("info on what?  arras info h.npy (`arras help info`)");
+    return asked ? described < asked
+                 : cmd_complain("info on what?  arras info h.npy (`arras help info`)");
 }

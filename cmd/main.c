@@ -55,11 +55,17 @@ static int run_command(int argc, char **argv)
     return asks_for_help(argc, argv) ? help_on(argv[0]) : command->main(argc, argv);
 }
 
+static bool asks_for_version(const char *word)
+{
+    return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ||
+           strcmp(word, "version") == 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2 || is_help(argv[1]))
         return close_output(help_on(NULL));
-    if (strcmp(argv[1], "--version") == 0) {
+    if (asks_for_version(argv[1])) {
         printf("arras %s\n", ARRAS_VERSION);
         return close_output(0);
     }

@@ -44,9 +44,8 @@ const char *cmd_nearest(const char *name, const char *const *names)
 {
     size_t      length = strlen(name);
     const char *best = NULL;
-    int         least = length > 5 ? 3 : length > 2 ? 2 : 1; /* up to and without this */
+    int         least = length > 8 ? 4 : length > 5 ? 3 : length > 2 ? 2 : 1; /* must be less */
 
-    least += length > 2;
     if (length == 0 || length > MAX_WORD)
         return NULL;
     for (int i = 0; names[i]; i++) {

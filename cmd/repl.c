@@ -19,6 +19,7 @@ static bool keep_results(cmd_work *w, cmd_session *s, cmd_error *err)
         if (!cmd_session_set(s, cmd_work_name(w, i), &w->results[i], err))
             return false;
         w->results[i] = (cmd_array){ 0 };
+        cmd_session_forget_word(s, cmd_work_name(w, i));
         cmd_session_print(cmd_work_name(w, i), cmd_session_find(s, cmd_work_name(w, i)));
     }
     return true;
@@ -32,6 +33,15 @@ static const char *command_meant(const char *text)
     return strcmp(text, "help") == 0 ? ":help" : NULL;
 }
 
+static void warn_once(cmd_session *s, const cmd_work *w)
+{
+    const char *warning = w->compiled ? arras_program_warning(w->compiled) : NULL;
+
+    if (warning && !s->warned)
+        cmd_warn("%s (until then the reference evaluator computes, which is slow)", warning);
+    s->warned |= warning != NULL;
+}
+
 static bool evaluate(cmd_session *s, const char *text, cmd_error *err)
 {
     cmd_work w = { 0 };
@@ -42,8 +52,13 @@ static bool evaluate(cmd_session *s, const char *text, cmd_error *err)
                         command_meant(text));
     ok = cmd_work_lower(&w, s, text, err);
 
-    if (ok && w.graph)
-        ok = cmd_work_compile(&w, err) && cmd_work_launch(&w, s, err) && keep_results(&w, s, err);
+    if (ok && w.graph) {
+        ok = cmd_work_compile(&w, err);
+        warn_once(s, &w);
+        ok = ok && cmd_work_launch(&w, s, err) && keep_results(&w, s, err);
+    }
+    if (ok)
+        cmd_work_keep(&w, text);
     cmd_work_free(&w);
     return ok;
 }
@@ -72,6 +87,7 @@ static bool answer(cmd_session *s, char *text)
 typedef struct {
     char  *text;
     size_t length, room;
+    char  *command; /* the line that ended it, and is the next; or NULL */
 } statement;
 
 static bool append(statement *t, const char *line, size_t length)
@@ -94,6 +110,24 @@ static bool is_unfinished(const statement *t)
     return t->text[strspn(t->text, " \t\n")] != ':' && lang_is_unfinished(t->text, t->length);
 }
 
+/* Within a statement: somebody gave up, and wants to go on. */
+static bool ends_statement(const char *line)
+{
+    const char *start = line + strspn(line, " \t\r\n");
+
+    return *start == '\0' || *start == ':';
+}
+
+static cmd_line_event take_command(statement *t)
+{
+    char          *line = t->command;
+    cmd_line_event event = append(t, line, strlen(line)) ? CMD_LINE : CMD_LINES_END;
+
+    t->command = NULL;
+    free(line);
+    return event;
+}
+
 static bool has_nul(const statement *t) { return memchr(t->text, '\0', t->length) != NULL; }
 
 /* Reads to the end of a statement. */
@@ -104,6 +138,8 @@ static cmd_line_event read_statement(statement *t, cmd_lines *lines)
     cmd_line_event event;
 
     t->length = 0;
+    if (t->command)
+        return take_command(t);
     do {
         event = cmd_lines_next(lines, &line, &length, t->length > 0);
         if (event == CMD_LINES_END && t->length > 0)
@@ -111,6 +147,10 @@ static cmd_line_event read_statement(statement *t, cmd_lines *lines)
         if (event != CMD_LINE)
             return event;
         cmd_lines_remember(lines, line);
+        if (t->length > 0 && ends_statement(line)) {
+            t->command = line[strspn(line, " \t\r\n")] ? strdup(line) : NULL;
+            return CMD_LINE;
+        }
         if (!append(t, line, length))
             return CMD_LINES_END;
     } while (is_unfinished(t));
@@ -135,6 +175,7 @@ static bool converse(cmd_session *s, cmd_lines *lines)
     if (event == CMD_LINES_END && cmd_lines_are_edited(lines))
         putchar('\n');
     free(t.text);
+    free(t.command);
     return ok;
 }
 

@@ -20,6 +20,7 @@ typedef struct cmd_session {
     int           nwords; /* names of lets and functions, for completion */
     char        **words;
     bool          quits;
+    bool          warned; /* that there are no kernels */
 } cmd_session;
 
 bool cmd_session_open(cmd_session *out, cmd_error *err);
@@ -29,28 +30,46 @@ cmd_array *cmd_session_find(const cmd_session *s, const char *name);
 /* The session takes the array over; one that was there under this name is released.  On failure
  * (out of memory) the array is still the caller's. */
 bool cmd_session_set(cmd_session *s, const char *name, cmd_array *a, cmd_error *err);
-/* Notes the names that `let` and `def` define in a text that was added. */
+/* Releases the array of this name, if there is one. */
+void cmd_session_drop(cmd_session *s, const char *name);
+/* Notes the names that `let` and `def` define in a text that was added, and forgets one that means
+ * an array now. */
 void cmd_session_note_words(cmd_session *s, const char *text);
+void cmd_session_forget_word(cmd_session *s, const char *word);
 /* "name : f64[3, 4]" and the array below it. */
 void cmd_session_print(const char *name, const cmd_array *a);
 
 /* ---- The work of one line -------------------------------------------------------------------- */
 
-/* From a text to results; each step needs the one before.  Zero it first, free it in any case. */
+/* A let or param that a text defines anew by means of itself, as in a = a + 1: its value becomes an
+ * array of the session, which the new definition reads. */
+typedef struct cmd_renewed {
+    char     *name;
+    cmd_array array; /* the value; or that of the session whose place it has taken */
+    bool      in_session, had_array;
+} cmd_renewed;
+
+/* From a text to results; each step needs the one before.  Zero it first, free it in any case:
+ * unless it was kept, the session is then as it was before. */
 typedef struct cmd_work {
+    cmd_session   *session; /* that must become as it was; NULL: it need not */
+    bool           added;   /* the text is in its program */
+    int            nrenewed;
+    cmd_renewed   *renewed;
     arras_graph   *graph; /* NULL when the text has no results: a let, an edge */
     arras_program *compiled;
     int            count; /* of results */
     cmd_array     *results;
 } cmd_work;
 
-/* Statements that are no equations stay in the session; equations do not. */
 bool cmd_work_lower(cmd_work *w, cmd_session *s, const char *text, cmd_error *err);
 bool cmd_work_compile(cmd_work *w, cmd_error *err);
 /* May be repeated.  Ctrl-C ends it with a message. */
 bool        cmd_work_launch(cmd_work *w, const cmd_session *s, cmd_error *err);
 const char *cmd_work_name(const cmd_work *w, int i);
-void        cmd_work_free(cmd_work *w);
+/* All went well: what the text defines stays in the session; its equations do not. */
+void cmd_work_keep(cmd_work *w, const char *text);
+void cmd_work_free(cmd_work *w);
 
 /* ---- Commands: lines that begin with `:` ----------------------------------------------------- */
 

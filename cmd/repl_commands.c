@@ -48,9 +48,13 @@ static bool explain(cmd_session *s, const char *rest, cmd_error *err)
     bool        ok = cmd_work_lower(&w, s, rest, err) && need_expression(&w, err) &&
               cmd_work_compile(&w, err) && cmd_work_launch(&w, s, err);
 
-    if (ok && arras_program_print(&text, NULL, w.compiled, ARRAS_PROGRAM_EXPLAIN, &why) != ARRAS_OK)
+    if (ok && arras_program_warning(w.compiled))
+        puts(
+            "there are no kernels: the reference evaluator computes one operation after the other");
+    else if (ok &&
+             arras_program_print(&text, NULL, w.compiled, ARRAS_PROGRAM_EXPLAIN, &why) != ARRAS_OK)
         ok = cmd_fail(err, "%s", why.text);
-    if (ok)
+    if (text)
         fputs(text, stdout);
     arras_text_free(text);
     cmd_work_free(&w);
@@ -282,7 +286,7 @@ static bool parse_show(cmd_show_request *out, char **argv, char *text, cmd_error
 
 static bool show(cmd_session *s, const char *rest, cmd_error *err)
 {
-    char            *argv[MOST_ARGUMENTS + 1] = { NULL }, *text = strdup(rest);
+    char            *argv[MOST_ARGUMENTS + 1] = { (char[]){ "show" } }, *text = strdup(rest);
     cmd_show_request request;
     bool             ok;
 
@@ -295,21 +299,11 @@ static bool show(cmd_session *s, const char *rest, cmd_error *err)
 
 /* ---- Help and the end ------------------------------------------------------------------------ */
 
-static bool help_on_function(const char *name)
-{
-    for (int i = 0; lang_function_at(i); i++)
-        if (strcmp(lang_function_at(i)->name, name) == 0) {
-            printf("%s\n    %s\n", lang_function_at(i)->usage, lang_function_at(i)->text);
-            return true;
-        }
-    return false;
-}
-
 static bool help(cmd_session *s, const char *rest, cmd_error *err)
 {
     (void)s;
     if (*rest)
-        return help_on_function(rest) || cmd_help_topic(rest, err);
+        return cmd_help_topic(rest, err);
     printf("Type an equation or an expression and see its value; arrays keep their names:\n\n"
            "    x[i:100] = sin(i*0.1)\n    d[i:99] = x[i+1] - x[i]\n    mean(d)\n\n");
     for (int i = 0; cmd_repl_command_at(i); i++) {

@@ -67,6 +67,20 @@ bool cmd_session_set(cmd_session *s, const char *name, cmd_array *a, cmd_error *
     return true;
 }
 
+void cmd_session_drop(cmd_session *s, const char *name)
+{
+    int i = 0;
+
+    while (i < s->count && strcmp(s->variables[i].name, name) != 0)
+        i++;
+    if (i == s->count)
+        return;
+    free(s->variables[i].name);
+    cmd_array_free(&s->variables[i].array);
+    memmove(&s->variables[i], &s->variables[i + 1],
+            (size_t)(--s->count - i) * sizeof *s->variables);
+}
+
 void cmd_session_print(const char *name, const cmd_array *a)
 {
     printf("%s : ", name);
@@ -125,4 +139,14 @@ void cmd_session_note_words(cmd_session *s, const char *text)
             n = strcspn(text, "\n");
         text += n > 0 ? n : 1;
     }
+}
+
+void cmd_session_forget_word(cmd_session *s, const char *word)
+{
+    for (int i = 0; i < s->nwords; i++)
+        if (strcmp(s->words[i], word) == 0) {
+            free(s->words[i]);
+            s->words[i] = s->words[--s->nwords];
+            return;
+        }
 }

@@ -1,6 +1,8 @@
 /* repl_work.c -- what is done with a text: lower, compile, launch. */
 #include "cmd/repl.h"
+#include "cmd/system_memory.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,18 +27,121 @@ static bool lower_program(cmd_work *w, const cmd_session *s, cmd_error *err)
     return ok;
 }
 
-bool cmd_work_lower(cmd_work *w, cmd_session *s, const char *text, cmd_error *err)
+static bool add_text(cmd_work *w, cmd_session *s, const char *text, cmd_error *err)
 {
     lang_error why;
-    bool       ok = true;
 
     if (!lang_program_add(s->program, "input", text, strlen(text), &why))
         return cmd_fail(err, "%s", why.text);
-    cmd_session_note_words(s, text);
-    if (lang_program_output(s->program, 0))
-        ok = lower_program(w, s, err);
+    w->session = s;
+    w->added = true;
+    return true;
+}
+
+static void take_back(cmd_work *w)
+{
+    if (w->added)
+        lang_program_undo(w->session->program);
+    w->added = false;
+}
+
+static bool lower_text(cmd_work *w, cmd_session *s, cmd_error *err)
+{
+    bool ok = !lang_program_output(s->program, 0) || lower_program(w, s, err);
+
     lang_program_forget_results(s->program);
     return ok;
+}
+
+/* ---- Names that are defined anew: a = a + 1 -------------------------------------------------- */
+
+static bool note_renewed(cmd_work *w, const lang_program *p, cmd_error *err)
+{
+    int n = 0;
+
+    while (lang_program_renewed(p, n))
+        n++;
+    w->renewed = calloc((size_t)n + 1, sizeof *w->renewed);
+    while (w->renewed && w->nrenewed < n &&
+           (w->renewed[w->nrenewed].name = strdup(lang_program_renewed(p, w->nrenewed))))
+        w->nrenewed++;
+    return (w->renewed && w->nrenewed == n) || cmd_fail(err, "out of memory");
+}
+
+/* What a name means now. */
+static bool value_of(cmd_array *out, cmd_session *s, const char *name, cmd_error *err)
+{
+    cmd_work w = { 0 };
+    bool ok = add_text(&w, s, name, err) && lower_text(&w, s, err) && cmd_work_compile(&w, err) &&
+              cmd_work_launch(&w, s, err);
+
+    if (ok) {
+        *out = w.results[0];
+        w.results[0] = (cmd_array){ 0 };
+    }
+    cmd_work_free(&w);
+    return ok;
+}
+
+/* The array and that of the session change places. */
+static bool enter_session(cmd_renewed *r, cmd_session *s, cmd_error *err)
+{
+    cmd_array *there = cmd_session_find(s, r->name), old = { 0 };
+
+    r->had_array = there != NULL;
+    if (there) {
+        old = *there;
+        *there = r->array;
+    } else if (!cmd_session_set(s, r->name, &r->array, err)) {
+        return false;
+    }
+    r->array = old;
+    return r->in_session = true;
+}
+
+static void leave_session(cmd_renewed *r, cmd_session *s)
+{
+    if (!r->in_session)
+        return;
+    if (r->had_array) {
+        cmd_array *there = cmd_session_find(s, r->name), value = *there;
+
+        *there = r->array;
+        r->array = value;
+    } else {
+        cmd_session_drop(s, r->name);
+    }
+}
+
+/* All values are taken before the first of them enters the session, where others may read it. */
+static bool renew(cmd_work *w, cmd_session *s, const char *text, cmd_error *err)
+{
+    if (!note_renewed(w, s->program, err))
+        return false;
+    take_back(w);
+    for (int i = 0; i < w->nrenewed; i++)
+        if (!value_of(&w->renewed[i].array, s, w->renewed[i].name, err))
+            return false;
+    for (int i = 0; i < w->nrenewed; i++)
+        if (!enter_session(&w->renewed[i], s, err))
+            return false;
+    return add_text(w, s, text, err);
+}
+
+bool cmd_work_lower(cmd_work *w, cmd_session *s, const char *text, cmd_error *err)
+{
+    if (!add_text(w, s, text, err))
+        return false;
+    if (lang_program_renewed(s->program, 0) && !renew(w, s, text, err))
+        return false;
+    return lower_text(w, s, err);
+}
+
+void cmd_work_keep(cmd_work *w, const char *text)
+{
+    cmd_session_note_words(w->session, text);
+    w->session = NULL;
+    w->added = false;
 }
 
 /* ---- Compiling ------------------------------------------------------------------------------- */
@@ -51,10 +156,32 @@ static bool make_result(cmd_array *out, arras_array y, const char *name, cmd_err
            cmd_fail(err, "out of memory for the result `%s`", name);
 }
 
+/* The arrays of the session are there already. */
+static bool check_memory(const cmd_work *w, cmd_error *err)
+{
+    int64_t        available = cmd_memory_available(), needed;
+    arras_summary  summary;
+    arras_counters counters;
+    arras_error    why;
+
+    if (arras_summarize(&summary, w->graph, &why) != ARRAS_OK)
+        return cmd_fail(err, "%s", why.text);
+    arras_program_counters(&counters, w->compiled);
+    if (__builtin_add_overflow(summary.bytes_out, counters.planned, &needed))
+        needed = INT64_MAX;
+    return needed <= available ||
+           cmd_fail(err,
+                    "the arrays need %" PRId64 " bytes of memory (results %" PRId64
+                    ", temporaries %" PRId64 "), %" PRId64 " are free",
+                    needed, summary.bytes_out, counters.planned, available);
+}
+
 static bool make_results(cmd_work *w, cmd_error *err)
 {
     int n = arras_output_count(w->graph);
 
+    if (!check_memory(w, err))
+        return false;
     w->results = calloc((size_t)n, sizeof *w->results);
     if (!w->results)
         return cmd_fail(err, "out of memory");
@@ -132,6 +259,14 @@ bool cmd_work_launch(cmd_work *w, const cmd_session *s, cmd_error *err)
 
 void cmd_work_free(cmd_work *w)
 {
+    take_back(w);
+    for (int i = 0; i < w->nrenewed; i++) {
+        if (w->session)
+            leave_session(&w->renewed[i], w->session);
+        cmd_array_free(&w->renewed[i].array);
+        free(w->renewed[i].name);
+    }
+    free(w->renewed);
     for (int i = 0; i < w->count; i++)
         cmd_array_free(&w->results[i]);
     free(w->results);

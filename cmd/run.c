@@ -13,6 +13,7 @@
 #include "cmd/progress.h"
 #include "cmd/run_job.h"
 #include "cmd/source.h"
+#include "cmd/system_memory.h"
 #include "cmd/whole_file.h"
 
 int64_t cmd_now(void)
@@ -61,8 +62,10 @@ static bool load_program(cmd_job *job, cmd_error *err)
         return add_text(job, "program", r->equations, strlen(r->equations), err);
     if (!cmd_whole_file(&job->text, &length, r->file, err))
         return false;
-    return add_text(job, strcmp(r->file, "-") == 0 ? "standard input" : r->file, job->text, length,
-                    err);
+    /* Some editors begin a file with a mark that says UTF-8. */
+    size_t mark = length >= 3 && memcmp(job->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    return add_text(job, strcmp(r->file, "-") == 0 ? "standard input" : r->file, job->text + mark,
+                    length - mark, err);
 }
 
 static const char *nearest_of(const char *name, const lang_program *p,
@@ -75,16 +78,21 @@ static const char *nearest_of(const char *name, const lang_program *p,
     return cmd_nearest(name, names);
 }
 
+static bool is_param(const lang_program *p, const char *name)
+{
+    int i = 0;
+
+    while (lang_program_param(p, i) && strcmp(lang_program_param(p, i), name) != 0)
+        i++;
+    return lang_program_param(p, i) != NULL;
+}
+
 static bool check_settings(const cmd_job *job, cmd_error *err)
 {
     for (int i = 0; i < job->request.nsettings; i++) {
         const char *name = job->request.settings[i].name;
-        int         at = 0;
 
-        while (lang_program_param(job->program, at) &&
-               strcmp(lang_program_param(job->program, at), name) != 0)
-            at++;
-        if (lang_program_param(job->program, at))
+        if (is_param(job->program, name))
             continue;
         const char *near = nearest_of(name, job->program, lang_program_param);
         if (near)
@@ -144,20 +152,41 @@ static bool fail_missing(cmd_job *job, const char *name, cmd_error *err)
     return fail_language(job, err, &why);
 }
 
+/* Words that are numbers in any program, so that no input can be meant. */
+static bool is_number_word(const char *name)
+{
+    static const char *const words[] = { "pi", "inf", "nan", "true", "false" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* An input that the program does not use is a mistake where its name means something else. */
+static bool check_unused(const cmd_job *job, const cmd_input *in, cmd_error *err)
+{
+    if (is_param(job->program, in->name))
+        return cmd_fail(err, "%s is a param of the program: write -p %s=%s", in->name, in->name,
+                        in->source);
+    if (is_number_word(in->name))
+        return cmd_fail(err, "%s is a number of the language: give the input another name",
+                        in->name);
+    if (!job->request.quiet)
+        cmd_warn("the program does not use the input %s", in->name);
+    return true;
+}
+
 static bool match_inputs(cmd_job *job, cmd_error *err)
 {
-    for (int i = 0; lang_program_input(job->program, i); i++) {
-        cmd_input *in = find_input(job, lang_program_input(job->program, i));
-
-        if (in)
-            in->used = true;
-    }
+    for (int i = 0; i < job->request.ninputs; i++)
+        job->request.inputs[i].used = lang_program_reads(job->program, job->request.inputs[i].name);
     for (int i = 0; lang_program_input(job->program, i); i++)
         if (!find_input(job, lang_program_input(job->program, i)))
             return fail_missing(job, lang_program_input(job->program, i), err);
-    for (int i = 0; i < job->request.ninputs && !job->request.quiet; i++)
-        if (!job->request.inputs[i].used)
-            cmd_warn("the program does not use the input %s", job->request.inputs[i].name);
+    for (int i = 0; i < job->request.ninputs; i++)
+        if (!job->request.inputs[i].used && !check_unused(job, &job->request.inputs[i], err))
+            return false;
     return true;
 }
 
@@ -166,7 +195,7 @@ static bool read_inputs(cmd_job *job, cmd_error *err)
     for (int i = 0; i < job->request.ninputs; i++) {
         cmd_input *in = &job->request.inputs[i];
 
-        if (in->used && !cmd_source_read(&in->array, in->source, err))
+        if (in->used && !cmd_source_read_as(&in->array, in->name, in->source, err))
             return false;
     }
     return true;
@@ -198,6 +227,22 @@ static bool lower(cmd_job *job, cmd_error *err)
     return ok;
 }
 
+/* Inputs are there already, and results in files need no memory of their own. */
+static bool check_available(const cmd_job *job, const arras_counters *counters, cmd_error *err)
+{
+    int64_t results = cmd_results_bytes(job), available = cmd_memory_available();
+    int64_t used =
+        results <= INT64_MAX - counters->planned ? results + counters->planned : INT64_MAX;
+
+    return used <= available ||
+           cmd_fail(err,
+                    "the arrays need %" PRId64 " bytes of memory (results %" PRId64
+                    ", temporaries %" PRId64 "), %" PRId64
+                    " are free; large results fit into files: -o NAME=FILE.npy "
+                    "(--memory SIZE sets another limit)",
+                    used, results, counters->planned, available);
+}
+
 static bool check_memory(const cmd_job *job, cmd_error *err)
 {
     int64_t        limit = job->request.memory;
@@ -205,11 +250,11 @@ static bool check_memory(const cmd_job *job, cmd_error *err)
     arras_counters counters;
     arras_error    why;
 
+    arras_program_counters(&counters, job->compiled);
     if (limit == 0)
-        return true;
+        return check_available(job, &counters, err);
     if (arras_summarize(&summary, job->graph, &why) != ARRAS_OK)
         return cmd_fail(err, "%s", why.text);
-    arras_program_counters(&counters, job->compiled);
     int64_t used = summary.bytes_in + summary.bytes_out + counters.planned;
     return used <= limit ||
            cmd_fail(err,
@@ -227,7 +272,7 @@ static bool compile(cmd_job *job, cmd_error *err)
         return cmd_fail(err, "%s", why.text);
     const char *warning = arras_program_warning(job->compiled);
     if (warning && !job->request.quiet && !job->request.options.reference)
-        cmd_warn("%s", warning);
+        cmd_warn("%s (until then the reference evaluator computes, which is slow)", warning);
     if (job->request.trace && arras_program_trace(job->compiled, true, &why) != ARRAS_OK)
         return cmd_fail(err, "%s", why.text);
     return true;
@@ -290,6 +335,12 @@ static bool explain(const cmd_job *job, cmd_error *err)
     arras_error why;
     char       *text;
 
+    if (arras_program_warning(job->compiled) || job->request.options.reference) {
+        fputs("there are no kernels: the reference evaluator computes one operation after the "
+              "other\n",
+              stderr);
+        return true;
+    }
     if (arras_program_print(&text, NULL, job->compiled, ARRAS_PROGRAM_EXPLAIN, &why) != ARRAS_OK)
         return cmd_fail(err, "%s", why.text);
     fputs(text, stderr);
@@ -342,14 +393,14 @@ static bool prepare(cmd_job *job, cmd_error *err)
     ok = ok && lower(job, err);
     end_stage(job, CMD_STAGE_PARSE);
     ok = ok && compile(job, err);
-    ok = ok && check_memory(job, err) && cmd_results_make(job, err);
+    ok = ok && cmd_results_map(job, err) && check_memory(job, err) && cmd_results_make(job, err);
     end_stage(job, CMD_STAGE_COMPILE);
     return ok;
 }
 
 static bool run(cmd_job *job, cmd_error *err)
 {
-    if (!prepare(job, err) || !check_memory(job, err) || (job->request.dot && !write_dot(job, err)))
+    if (!prepare(job, err) || (job->request.dot && !write_dot(job, err)))
         return false;
     bool ok = compute(job, err);
     end_stage(job, CMD_STAGE_COMPUTE);

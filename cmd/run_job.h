@@ -34,8 +34,11 @@ typedef struct cmd_job {
 bool cmd_results_choose(cmd_job *job, cmd_error *err);
 /* Opens the sinks, so that what cannot be written is known before anything is computed. */
 bool cmd_results_open(cmd_job *job, cmd_error *err);
-/* Memory for the results: that of the files they go to, where possible. */
-bool cmd_results_make(cmd_job *job, cmd_error *err);
+/* Types and shapes of the results, and memory for those that can be computed in the file they go
+ * to; then memory for the others, of so many bytes. */
+bool    cmd_results_map(cmd_job *job, cmd_error *err);
+int64_t cmd_results_bytes(const cmd_job *job);
+bool    cmd_results_make(cmd_job *job, cmd_error *err);
 /* Writes them to their sinks, or prints them. */
 bool cmd_results_deliver(cmd_job *job, cmd_error *err);
 /* Nothing is left of sinks that were not delivered to. */

@@ -17,6 +17,7 @@ typedef struct cmd_sink {
     const char *sink;
     int         result;    /* its number among the results */
     bool        is_mapped; /* the result is computed in the file itself */
+    arras_sink *stored;    /* in a container, while it is open */
 } cmd_sink;
 
 typedef struct cmd_request {
@@ -27,7 +28,7 @@ typedef struct cmd_request {
     cmd_sink     *sinks;
     lang_setting *settings; /* names are ours */
     arras_options options;
-    int64_t       memory; /* bytes; 0: no limit */
+    int64_t       memory; /* bytes; 0: what the system has */
     bool          explain, stats, quiet;
     const char   *trace, *dot;
 } cmd_request;

@@ -10,6 +10,7 @@
 #include "cmd/progress.h"
 #include "cmd/run_job.h"
 #include "cmd/source.h"
+#include "cmd/stored.h"
 
 /* ---- Which results --------------------------------------------------------------------------- */
 
@@ -95,9 +96,12 @@ bool cmd_results_open(cmd_job *job, cmd_error *err)
     job->outputs = calloc((size_t)n + 1, sizeof *job->outputs);
     if (!job->outputs)
         return cmd_fail(err, "out of memory");
-    for (; job->nopen < n; job->nopen++)
-        if (!cmd_sink_open(&job->outputs[job->nopen], job->request.sinks[job->nopen].sink, err))
+    for (; job->nopen < n; job->nopen++) {
+        const char *sink = job->request.sinks[job->nopen].sink;
+
+        if (!cmd_sink_is_stored(sink) && !cmd_sink_open(&job->outputs[job->nopen], sink, err))
             return false;
+    }
     return true;
 }
 
@@ -117,28 +121,72 @@ static bool describe(cmd_array *out, const cmd_job *job, const char *name, cmd_e
     return cmd_fail(err, "the result %s is not in the graph", name);
 }
 
-static bool make_result(cmd_job *job, int i, cmd_error *err)
+/* In a container: made now, so that what cannot be written is known before anything is computed. */
+static bool create_stored(cmd_sink *sink, const cmd_array *a, cmd_error *err)
+{
+    cmd_place place;
+
+    if (!cmd_place_parse(&place, sink->sink, err))
+        return false;
+    bool ok = cmd_stored_create(&sink->stored, &place, a, err);
+    cmd_place_free(&place);
+    return ok;
+}
+
+static bool prepare_sink(cmd_job *job, int k, cmd_array *a, cmd_error *err)
+{
+    cmd_sink *sink = &job->request.sinks[k];
+
+    if (cmd_sink_is_stored(sink->sink))
+        return create_stored(sink, a, err);
+    if (a->data)
+        return true;
+    if (!cmd_npy_map(a, &job->outputs[k], err))
+        return false;
+    sink->is_mapped = a->data != NULL;
+    return true;
+}
+
+static bool map_result(cmd_job *job, int i, cmd_error *err)
 {
     cmd_array *a = &job->results[i];
 
     if (!describe(a, job, job->names[i], err))
         return false;
-    for (int k = 0; k < job->request.nsinks && !a->data; k++)
-        if (job->request.sinks[k].result == i) {
-            if (!cmd_npy_map(a, &job->outputs[k], err))
-                return false;
-            job->request.sinks[k].is_mapped = a->data != NULL;
-        }
-    return a->data || cmd_array_new(a, a->dtype, a->rank, a->shape) ||
-           cmd_fail(err, "no memory for the result %s: %" PRId64 " bytes", job->names[i],
-                    cmd_array_bytes(a));
+    for (int k = 0; k < job->request.nsinks; k++)
+        if (job->request.sinks[k].result == i && !prepare_sink(job, k, a, err))
+            return false;
+    return true;
+}
+
+bool cmd_results_map(cmd_job *job, cmd_error *err)
+{
+    for (int i = 0; i < job->nresults; i++)
+        if (!map_result(job, i, err))
+            return false;
+    return true;
+}
+
+int64_t cmd_results_bytes(const cmd_job *job)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < job->nresults; i++)
+        if (!job->results[i].data &&
+            __builtin_add_overflow(bytes, cmd_array_bytes(&job->results[i]), &bytes))
+            return INT64_MAX;
+    return bytes;
 }
 
 bool cmd_results_make(cmd_job *job, cmd_error *err)
 {
-    for (int i = 0; i < job->nresults; i++)
-        if (!make_result(job, i, err))
-            return false;
+    for (int i = 0; i < job->nresults; i++) {
+        cmd_array *a = &job->results[i];
+
+        if (!a->data && !cmd_array_new(a, a->dtype, a->rank, a->shape))
+            return cmd_fail(err, "no memory for the result %s: %" PRId64 " bytes", job->names[i],
+                            cmd_array_bytes(a));
+    }
     return true;
 }
 
@@ -167,18 +215,33 @@ static int64_t bytes_to_write(const cmd_job *job)
     return bytes;
 }
 
+static bool write_sink(cmd_job *job, int k, cmd_error *err)
+{
+    const cmd_sink  *sink = &job->request.sinks[k];
+    const cmd_array *a = &job->results[sink->result];
+
+    if (sink->stored)
+        return cmd_stored_write(sink->stored, a, err);
+    return sink->is_mapped || cmd_npy_write(&job->outputs[k], a, err);
+}
+
+static bool finish_sink(cmd_job *job, int k, cmd_error *err)
+{
+    arras_sink *stored = job->request.sinks[k].stored;
+
+    job->request.sinks[k].stored = NULL;
+    return stored ? cmd_stored_finish(stored, err) : cmd_output_finish(&job->outputs[k], err);
+}
+
 /* All files are complete before the first of them appears. */
 static bool write_sinks(cmd_job *job, cmd_error *err)
 {
-    const cmd_sink *sinks = job->request.sinks;
-    int             n = job->request.nsinks;
-    bool            ok = true;
+    bool ok = true;
 
-    for (int i = 0; i < n && ok; i++)
-        ok = sinks[i].is_mapped ||
-             cmd_npy_write(&job->outputs[i], &job->results[sinks[i].result], err);
+    for (int k = 0; k < job->request.nsinks && ok; k++)
+        ok = write_sink(job, k, err);
     for (; job->nopen > 0 && ok; job->nopen--)
-        ok = cmd_output_finish(&job->outputs[job->nopen - 1], err);
+        ok = finish_sink(job, job->nopen - 1, err);
     return ok;
 }
 
@@ -194,8 +257,14 @@ bool cmd_results_deliver(cmd_job *job, cmd_error *err)
 
 void cmd_results_free(cmd_job *job)
 {
-    for (; job->nopen > 0; job->nopen--)
-        cmd_output_abandon(&job->outputs[job->nopen - 1]);
+    for (; job->nopen > 0; job->nopen--) {
+        const cmd_sink *sink = &job->request.sinks[job->nopen - 1];
+
+        if (cmd_sink_is_stored(sink->sink))
+            arras_sink_abandon(sink->stored);
+        else
+            cmd_output_abandon(&job->outputs[job->nopen - 1]);
+    }
     for (int i = 0; i < job->nresults; i++)
         cmd_array_free(&job->results[i]);
     free(job->outputs);

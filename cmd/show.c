@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { PNG, SVG, SLICE, RANGE, SIZE, COLOUR, DIVERGING, BARE };
 const cmd_option cmd_show_options[] = {
@@ -82,6 +83,18 @@ static bool set_option(cmd_show_request *r, int option, const char *value, cmd_e
     }
 }
 
+/* A picture of one kind under a name of the other would not open. */
+static bool check_ending(const char *file, const char *option, const char *wrong, const char *other,
+                         cmd_error *err)
+{
+    size_t length = file ? strlen(file) : 0;
+
+    if (length < strlen(wrong) || strcasecmp(file + length - strlen(wrong), wrong) != 0)
+        return true;
+    return cmd_fail(err, "--%s %s: the name ends in %s; did you mean --%s %s?", option, file, wrong,
+                    other, file);
+}
+
 bool cmd_show_parse(cmd_show_request *out, int argc, char **argv, cmd_error *err)
 {
     cmd_arguments arguments = cmd_arguments_of(argc, argv, cmd_show_options);
@@ -94,6 +107,9 @@ bool cmd_show_parse(cmd_show_request *out, int argc, char **argv, cmd_error *err
             return false;
     if (out->bare && !out->png && !out->svg)
         return cmd_fail(err, "--bare is for files: add --png FILE or --svg FILE");
+    if (!check_ending(out->png, "png", ".svg", "svg", err) ||
+        !check_ending(out->svg, "svg", ".png", "png", err))
+        return false;
     if (out->png && out->svg && strcmp(out->png, "-") == 0 && strcmp(out->svg, "-") == 0)
         return cmd_fail(err, "--png - and --svg - cannot both be standard output");
     return true;

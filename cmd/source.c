@@ -10,15 +10,8 @@
 
 #include "cmd/names.h"
 #include "cmd/npy.h"
+#include "cmd/stored.h"
 #include "lang/lang.h"
-
-static bool fail_format(const cmd_place *place, cmd_error *err)
-{
-    return cmd_fail(err,
-                    "%s: %s files are recognised, but not supported by this version of arras; "
-                    "convert the array to .npy",
-                    place->file, cmd_format_name(place->format));
-}
 
 /* ---- Sources --------------------------------------------------------------------------------- */
 
@@ -37,11 +30,11 @@ static bool read_file(cmd_array *out, cmd_npy_header *header, const char *file, 
 }
 
 /* A constant of the language. */
-static bool read_literal(cmd_array *out, const char *source, lang_error *why)
+static bool read_literal(cmd_array *out, const char *name, const char *source, lang_error *why)
 {
     cmd_array a = { .release = cmd_array_release_heap };
 
-    if (!lang_constant(&a.data, &a.dtype, &a.rank, a.shape, "literal", source, strlen(source), why))
+    if (!lang_constant(&a.data, &a.dtype, &a.rank, a.shape, name, source, strlen(source), why))
         return false;
     *out = a;
     return true;
@@ -52,14 +45,39 @@ static bool looks_like_literal(const char *source)
     return strchr("[(+-.0123456789", *source) && !strchr(source, '/');
 }
 
+static bool has_ending(const char *file, const char *endings)
+{
+    const char *dot = strrchr(file, '.'), *at = dot ? strstr(endings, dot) : NULL;
+
+    return at && strchr(" ", at[strlen(dot)]);
+}
+
+/* Files that many have, and that NumPy can make a .npy of; true when it is none of them. */
+static bool check_ending(const char *file, cmd_error *err)
+{
+    if (has_ending(file, ".npz"))
+        return cmd_fail(err,
+                        "cannot read %s: a .npz holds several arrays; take one out in Python: "
+                        "np.save('x.npy', np.load('%s')['x'])",
+                        file, file);
+    if (has_ending(file, ".csv .tsv .txt"))
+        return cmd_fail(err,
+                        "cannot read %s: a file of text; convert it in Python: "
+                        "np.save('x.npy', np.loadtxt('%s', delimiter=','))",
+                        file, file);
+    return true;
+}
+
 /* No ending that we know: a literal, or else any file with a .npy inside. */
-static bool read_other(cmd_array *out, cmd_npy_header *header, const char *source, const char *file,
-                       cmd_error *err)
+static bool read_other(cmd_array *out, cmd_npy_header *header, const char *name, const char *source,
+                       const char *file, cmd_error *err)
 {
     lang_error why = { "" };
 
-    if (read_literal(out, source, &why))
+    if (read_literal(out, name, source, &why))
         return true;
+    if (!check_ending(file, err))
+        return false;
     if (access(file, F_OK) == 0)
         return read_file(out, header, file, err);
     if (looks_like_literal(source))
@@ -70,28 +88,39 @@ static bool read_other(cmd_array *out, cmd_npy_header *header, const char *sourc
                     source);
 }
 
-bool cmd_source_load(cmd_array *out, cmd_npy_header *header, const char *source, cmd_error *err)
+static bool load_as(cmd_array *out, cmd_npy_header *header, const char *name, const char *source,
+                    cmd_error *err)
 {
     cmd_place place;
     bool      ok;
 
     if (!cmd_place_parse(&place, source, err))
         return false;
-    if (place.format == CMD_FORMAT_UNKNOWN)
-        ok = read_other(out, header, source, place.file, err);
+    if (place.format == CMD_FORMAT_UNKNOWN && !cmd_stored_is(&place))
+        ok = read_other(out, header, name, source, place.file, err);
     else if (place.format == CMD_FORMAT_STREAM)
         ok = cmd_npy_read(out, header, STDIN_FILENO, "standard input", err);
     else if (place.format == CMD_FORMAT_NPY)
         ok = read_file(out, header, place.file, err);
     else
-        ok = fail_format(&place, err);
+        ok = cmd_stored_read(out, &place, err);
     cmd_place_free(&place);
     return ok;
 }
 
+bool cmd_source_load(cmd_array *out, cmd_npy_header *header, const char *source, cmd_error *err)
+{
+    return load_as(out, header, "literal", source, err);
+}
+
 bool cmd_source_read(cmd_array *out, const char *source, cmd_error *err)
 {
-    return cmd_source_load(out, NULL, source, err);
+    return load_as(out, NULL, "literal", source, err);
+}
+
+bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, cmd_error *err)
+{
+    return load_as(out, NULL, name, source, err);
 }
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
@@ -104,6 +133,39 @@ static bool is_special(const char *file)
     return stat(file, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
 
+static bool is_directory(const char *file)
+{
+    struct stat s;
+
+    return stat(file, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static bool fail_sink(const char *file, cmd_error *err)
+{
+    if (is_directory(file))
+        return cmd_fail(err, "cannot write %s: it is a directory; name a file in it: %s/y.npy",
+                        file, file);
+    if (has_ending(file, ".png .svg .jpg .jpeg .pdf .gif"))
+        return cmd_fail(err,
+                        "cannot write %s: -o writes arrays; for a picture write a .npy, then "
+                        "arras show y.npy --png y.png",
+                        file);
+    return cmd_fail(err, "cannot write %s: the name of a file must end in .npy, .h5, .nc or .zarr",
+                    file);
+}
+
+bool cmd_sink_is_stored(const char *sink)
+{
+    cmd_place place;
+    cmd_error err;
+
+    if (!cmd_place_parse(&place, sink, &err))
+        return false;
+    bool stored = place.format > CMD_FORMAT_NPY;
+    cmd_place_free(&place);
+    return stored;
+}
+
 bool cmd_sink_open(cmd_output *out, const char *sink, cmd_error *err)
 {
     cmd_place place;
@@ -111,20 +173,37 @@ bool cmd_sink_open(cmd_output *out, const char *sink, cmd_error *err)
 
     if (!cmd_place_parse(&place, sink, err))
         return false;
-    if (place.format > CMD_FORMAT_NPY)
-        ok = fail_format(&place, err);
-    else if (place.format == CMD_FORMAT_UNKNOWN && !is_special(place.file))
-        ok = cmd_fail(err, "cannot write %s: the name of the file must end in .npy", sink);
+    if (place.format == CMD_FORMAT_UNKNOWN && !is_special(place.file))
+        ok = fail_sink(place.file, err);
     else
         ok = cmd_output_open(out, place.file, err);
     cmd_place_free(&place);
     return ok;
 }
 
+static bool write_stored(const char *sink, const cmd_array *a, cmd_error *err)
+{
+    arras_sink *stored;
+    cmd_place   place;
+
+    if (!cmd_place_parse(&place, sink, err))
+        return false;
+    bool ok = cmd_stored_create(&stored, &place, a, err);
+    cmd_place_free(&place);
+    if (!ok)
+        return false;
+    if (cmd_stored_write(stored, a, err))
+        return cmd_stored_finish(stored, err);
+    arras_sink_abandon(stored);
+    return false;
+}
+
 bool cmd_sink_write(const char *sink, const cmd_array *a, cmd_error *err)
 {
     cmd_output out;
 
+    if (cmd_sink_is_stored(sink))
+        return write_stored(sink, a, err);
     if (!cmd_sink_open(&out, sink, err))
         return false;
     if (cmd_npy_write(&out, a, err))

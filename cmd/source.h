@@ -7,10 +7,14 @@
 
 /* A file, `-` for standard input, or a literal such as 3.5 or [1,2,3]. */
 bool cmd_source_read(cmd_array *out, const char *source, cmd_error *err);
+/* The same; messages about a literal say which input it is. */
+bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, cmd_error *err);
 /* The same; header->version is 0 for a literal.  header may be NULL. */
 bool cmd_source_load(cmd_array *out, cmd_npy_header *header, const char *source, cmd_error *err);
 /* A file, whole or not at all, or `-` for standard output. */
 bool cmd_sink_write(const char *sink, const cmd_array *a, cmd_error *err);
+/* Whether it is an array in HDF5, netCDF or Zarr, which cmd_stored_create makes. */
+bool cmd_sink_is_stored(const char *sink);
 /* Only the first step of it: the file appears when the output is finished. */
 bool cmd_sink_open(cmd_output *out, const char *sink, cmd_error *err);
 

@@ -29,12 +29,20 @@ bool lang_program_add(lang_program *p, const char *file, const char *text, size_
 bool lang_is_unfinished(const char *text, size_t length);
 /* Forgets equations and bare expressions; edges, params, lets and functions stay. */
 void lang_program_forget_results(lang_program *p);
+/* Takes back the last lang_program_add, also what it replaced and what was forgotten since. */
+void lang_program_undo(lang_program *p);
 
 /* Names in order of first appearance; valid until the program changes.  NULL when out of range.
  * Inputs: used, and defined by nobody; or used in their own definition. */
 const char *lang_program_input(const lang_program *p, int i);
 const char *lang_program_output(const lang_program *p, int i);
 const char *lang_program_param(const lang_program *p, int i);
+/* What the last lang_program_add defines anew with the help of itself: `a` in `a = a + 1` when
+ * something defined a before.  It is an input now; the old value is the program's before that. */
+const char *lang_program_renewed(const lang_program *p, int i);
+/* Whether something reads this name that nobody defines: an input, or a constant such as `e`, which
+ * an input of that name hides. */
+bool lang_program_reads(const lang_program *p, const char *name);
 
 /* The error for an input that is not there: points at its first use and suggests what might be
  * meant, or else says `advice`. */

@@ -137,6 +137,8 @@ bool lang_dtype_value(arras_dtype *out, lang_lowering *L, const lang_node *node)
     return true;
 }
 
+#define EDGES "none, nearest, reflect, mirror, wrap or a number"
+
 static bool read_edge(arras_edge *out, reader *r, const lang_node *node)
 {
     lang_equation none = { 0 };
@@ -144,11 +146,10 @@ static bool read_edge(arras_edge *out, reader *r, const lang_node *node)
 
     if (node->kind == LANG_TEXT || node->kind == LANG_WORD) {
         *out = (arras_edge){ lang_find_edge(node->text, strlen(node->text)), NULL };
-        return out->rule != ARRAS_EDGE_END ||
-               fail_value(r, node, "\"nearest\", \"reflect\", \"mirror\", \"wrap\" or a number");
+        return out->rule != ARRAS_EDGE_END || fail_value(r, node, EDGES);
     }
     if (!lang_is_number(r->L, r->scope, node))
-        return fail_value(r, node, "\"nearest\", \"reflect\", \"mirror\", \"wrap\" or a number");
+        return fail_value(r, node, EDGES);
     cell = lang_expand(r->L, &none, r->scope, node);
     *out = (arras_edge){ ARRAS_EDGE_CONSTANT, cell ? lang_emit(r->L, cell) : NULL };
     return out->fill != NULL;
@@ -198,7 +199,8 @@ bool lang_read_arguments(lang_argument *out, lang_lowering *L, lang_scope scope,
     if (!lang_sort_arguments(nodes, L, call, f))
         return false;
     for (int i = 0; i < f->nparameters; i++) {
-        bool left_out = nodes[i] && nodes[i]->kind == LANG_WORD;
+        bool left_out =
+            nodes[i] && nodes[i]->kind == LANG_WORD && f->parameters[i].type != LANG_P_EDGE;
 
         if (left_out && i < f->nneeded)
             return fail_usage(L, nodes[i]->place, f, "this argument can't be left out");

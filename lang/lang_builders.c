@@ -397,8 +397,8 @@ const lang_builder_row lang_builders[] = {
     ROW("pad(x, widths, mode=\"constant\", fill=0)", "xIqx", pad,
         "with cells around it; modes as in NumPy"),
     ROW("stencil(x, offsets, weights, edge=none)", "xIRe", stencil,
-        "the weighted sum of the neighbours at these offsets"),
+        "weighted sum of neighbours; edge: none, nearest, reflect, mirror, wrap, number"),
     ROW("neighbours(x, offsets, edge=none)", "xIe", neighbours,
-        "the neighbours at these offsets, along a new first axis"),
+        "the neighbours at these offsets, along a new first axis; edge as of stencil"),
 };
 const int lang_builder_count = (int)(sizeof lang_builders / sizeof *lang_builders);

@@ -208,7 +208,7 @@ static size_t common_start(const char *a, const char *b)
 void lang_guess_offer(lang_guess *guess, const char *name)
 {
     size_t na = strlen(guess->wanted), nb = strlen(name), distance;
-    size_t enough = na < 3 ? 1 : na < 6 ? 2 : 3; /* further away it is another word */
+    size_t enough = na < 6 ? 1 : na < 9 ? 2 : 3; /* further away it is another word */
 
     if (na > LONGEST_GUESS || nb > LONGEST_GUESS || na > nb + enough || nb > na + enough)
         return;

@@ -138,33 +138,6 @@ const lang_function_info *lang_function_at(int i)
     return i >= 0 && i < table.count ? &table.items[i].info : NULL;
 }
 
-/* What others call it. */
-static const char *other_name(const char *name)
-{
-    static const char *const pairs[][2] = {
-        { "transpose", "permute" },  { "power", "pow" },
-        { "mod", "remainder" },      { "arctan2", "atan2" },
-        { "arcsin", "asin" },        { "arccos", "acos" },
-        { "arctan", "atan" },        { "len", "size" },
-        { "concat", "concatenate" }, { "invert", "bitwise_invert" },
-        { "angle", "atan2" },        { "conjugate", "conj" },
-        { "fabs", "abs" },           { "absolute", "abs" },
-        { "rint", "round" },         { "astype", "cast" },
-        { "product", "prod" },       { "average", "mean" },
-        { "ndim", "rank" },          { "gamma", "tgamma" },
-        { "iota", "arange" },        { "range", "arange" },
-        { "select", "where" },       { "if", "where" },
-        { "ceiling", "ceil" },       { "ln", "log" },
-        { "negate", "negative" },    { "swapaxes", "permute" },
-        { "shift", "roll" },         { "convolve", "stencil" },
-    };
-
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (strcmp(pairs[i][0], name) == 0)
-            return pairs[i][1];
-    return NULL;
-}
-
 static void offer_functions(lang_guess *guess, const lang_program *p)
 {
     for (int i = 0; lang_function_at(i); i++)
@@ -182,14 +155,15 @@ bool lang_fail_unknown_function(lang_lowering *L, const lang_node *call)
     const char *name = call->symbol->text;
     lang_guess  guess = { .wanted = name };
     lang_place  place = { call->place.source, call->place.start, strlen(name) };
-    char        room[320];
+    char        room[640];
+    const char *advice = lang_function_advice(name, room, sizeof room);
 
-    offer_functions(&guess, L->program);
-    if (other_name(name))
-        guess.best = other_name(name);
     if (call->symbol->array || lang_map_find(L->inputs, call->symbol))
         return lang_fail(L->err, place, "`%s` is an array, not a function; its cells are %s[...]",
                          name, name);
-    return lang_fail(L->err, place, "unknown function `%s`%s", call->symbol->text,
-                     lang_guess_text(&guess, room, sizeof room));
+    if (!advice) {
+        offer_functions(&guess, L->program);
+        advice = lang_guess_text(&guess, room, sizeof room);
+    }
+    return lang_fail(L->err, place, "unknown function `%s`%s", name, advice);
 }

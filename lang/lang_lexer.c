@@ -201,12 +201,32 @@ static size_t character_bytes(const lexer *x)
     return bytes;
 }
 
+/* What word processors and web pages make of what people type; NULL for anything else. */
+static const char *plain_character(const char *text, size_t length)
+{
+    static const char *const pairs[][2] = {
+        { "\u2212", "-" },   { "\u2013", "-" },   { "\u2014", "-" },       { "\u201c", "\"" },
+        { "\u201d", "\"" },  { "\u00d7", "*" },   { "\u00b7", "*" },       { "\u00f7", "/" },
+        { "\u00b2", "**2" }, { "\u00b3", "**3" }, { "\u2264", "<=" },      { "\u2265", ">=" },
+        { "\u2260", "!=" },  { "\u03c0", "pi" },  { "\u00a0", "a blank" },
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strlen(pairs[i][0]) == length && memcmp(pairs[i][0], text, length) == 0)
+            return pairs[i][1];
+    return NULL;
+}
+
 static bool fail_character(lexer *x)
 {
     unsigned char byte = (unsigned char)x->text[x->at];
     size_t        bytes = byte >= 0xc0 ? character_bytes(x) : 1;
     lang_place    place = place_of(x, x->at, bytes);
+    const char   *plain = plain_character(x->text + x->at, bytes);
 
+    if (plain)
+        return lang_fail(x->err, place, "`%.*s` means nothing here; did you mean `%s`?", (int)bytes,
+                         x->text + x->at, plain);
     if (byte < 32 || byte == 127)
         return lang_fail(x->err, place, "a byte %d, which is no text", byte);
     if (byte == '\'')

@@ -93,8 +93,9 @@ static void offer_names(lang_guess *guess, const lang_lowering *L, lang_scope sc
 
 bool lang_fail_unknown(lang_lowering *L, lang_scope scope, const lang_node *node)
 {
-    lang_guess guess = { .wanted = node->symbol->text };
-    char       room[640];
+    lang_guess  guess = { .wanted = node->symbol->text };
+    char        room[640];
+    const char *advice;
 
     if (node->local)
         return lang_fail(L->err, node->place,
@@ -106,9 +107,11 @@ bool lang_fail_unknown(lang_lowering *L, lang_scope scope, const lang_node *node
                          "with",
                          node->symbol->text);
     offer_names(&guess, L, scope);
-    return lang_fail(L->err, node->place, "unknown name `%s`%s", node->symbol->text,
-                     guess.best ? lang_guess_text(&guess, room, sizeof room)
-                                : lang_index_hint(node, room, sizeof room));
+    advice = lang_name_advice(node->symbol->text, room, sizeof room);
+    if (!advice)
+        advice = guess.best ? lang_guess_text(&guess, room, sizeof room)
+                            : lang_index_hint(node, room, sizeof room);
+    return lang_fail(L->err, node->place, "unknown name `%s`%s", node->symbol->text, advice);
 }
 
 const lang_value *lang_keep_value(lang_lowering *L, const lang_symbol *symbol, lang_value value)

@@ -60,6 +60,9 @@ bool lang_fail_expected(const lang_parser *p, const char *what)
     if (lang_peek(p, 0) == LANG_T_ASSIGN)
         return lang_fail(p->err, lang_token_place(p, 0),
                          "expected %s, found `=`; to compare write `==`", what);
+    if (lang_peek(p, 0) == LANG_T_NAME && lang_token_is(p, 0, "if"))
+        return lang_fail(p->err, lang_token_place(p, 0),
+                         "expected %s, found `if`; a choice is written condition ? x : y", what);
     return lang_fail(p->err, lang_token_place(p, 0), "expected %s, found %s", what,
                      describe_next(p, found, sizeof found));
 }

@@ -193,6 +193,16 @@ static bool add_use(lang_parser *p, const lang_node *node)
     return lang_list_add(&p->uses, node) || lang_fail_memory(p->err);
 }
 
+/* A word that stands for itself. */
+static const lang_node *parse_word(lang_parser *p)
+{
+    lang_node *node = lang_symbol_node(p, LANG_WORD);
+
+    if (node)
+        node->text = node->symbol->text;
+    return node;
+}
+
 static const lang_node *parse_name(lang_parser *p)
 {
     lang_place  place = lang_token_place(p, 0);
@@ -201,6 +211,9 @@ static const lang_node *parse_name(lang_parser *p)
 
     if (dtype != ARRAS_NO_DTYPE)
         return parse_constant(p, LANG_DTYPE, (int64_t)dtype, 0);
+    if (p->in_edge &&
+        lang_find_edge(p->unit->source.text + place.start, place.length) != ARRAS_EDGE_END)
+        return parse_word(p);
     node = lang_symbol_node(p, LANG_NAME);
     if (!node)
         return NULL;
@@ -220,14 +233,7 @@ static bool at_word(const lang_parser *p)
 
 static const lang_node *parse_value(lang_parser *p)
 {
-    lang_node *node;
-
-    if (!at_word(p))
-        return lang_parse_expression(p);
-    node = lang_symbol_node(p, LANG_WORD);
-    if (node)
-        node->text = node->symbol->text;
-    return node;
+    return at_word(p) ? parse_word(p) : lang_parse_expression(p);
 }
 
 /* Parameters may be called like words of the language: edge="wrap". */
@@ -251,9 +257,11 @@ static const lang_node *parse_argument(lang_parser *p, bool *named)
         return parse_value(p);
     }
     *named = true;
+    p->in_edge = lang_peek(p, 0) == LANG_T_EDGE;
     node = lang_symbol_node(p, LANG_NAMED);
     p->at++;
     value = node ? parse_value(p) : NULL;
+    p->in_edge = false;
     if (!value || !lang_push(p, value))
         return NULL;
     node->place = lang_place_span(node->place, value->place);

@@ -14,6 +14,7 @@ typedef struct lang_parser {
     size_t        at;      /* the next token */
     int           depth;   /* of recursion, at most LANG_MAX_DEPTH */
     int           indices; /* brackets of arrays around this place */
+    bool          in_edge; /* in the value of edge=..., where `wrap` is a rule */
     lang_list     stack;   /* nodes whose parent is not made yet */
     lang_list     locals;  /* symbols of indices and parameters, the innermost last */
     lang_list     uses;    /* of this statement */

@@ -161,14 +161,20 @@ static void forget_dead_statements(lang_program *p)
     p->statements.count = kept;
 }
 
+static void need_units_of(const lang_list *statements)
+{
+    for (size_t i = 0; i < statements->count; i++)
+        ((const lang_statement *)statements->items[i])->unit->needed = true;
+}
+
 static void forget_units(lang_program *p)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < p->units.count; i++)
         ((lang_unit *)(uintptr_t)p->units.items[i])->needed = false;
-    for (size_t i = 0; i < p->statements.count; i++)
-        ((const lang_statement *)p->statements.items[i])->unit->needed = true;
+    need_units_of(&p->statements);
+    need_units_of(&p->before);
     for (size_t i = 0; i < p->units.count; i++) {
         lang_unit *unit = (lang_unit *)(uintptr_t)p->units.items[i];
 
@@ -257,6 +263,27 @@ static void list_params(lang_program *p)
     }
 }
 
+static bool uses_name(const lang_statement *s, const lang_symbol *symbol)
+{
+    for (int u = 0; u < s->nuses; u++)
+        if (s->uses[u]->kind == LANG_NAME && s->uses[u]->symbol == symbol)
+            return true;
+    return false;
+}
+
+/* The statements of a text are not defined yet. */
+static void list_renewed(lang_program *p, const lang_unit *unit)
+{
+    begin_list(p, &p->renewed);
+    for (size_t i = 0; i < unit->statements.count; i++) {
+        const lang_statement *s = unit->statements.items[i];
+
+        if (s->symbol && s->symbol->array && s->kind != LANG_DEF && s->kind != LANG_EDGE &&
+            uses_name(s, s->symbol))
+            list_once(p, &p->renewed, s->symbol);
+    }
+}
+
 static void refresh(lang_program *p)
 {
     forget_dead_statements(p);
@@ -274,6 +301,7 @@ static const char *name_at(const lang_list *list, int i)
 const char *lang_program_input(const lang_program *p, int i) { return name_at(&p->inputs, i); }
 const char *lang_program_output(const lang_program *p, int i) { return name_at(&p->outputs, i); }
 const char *lang_program_param(const lang_program *p, int i) { return name_at(&p->params, i); }
+const char *lang_program_renewed(const lang_program *p, int i) { return name_at(&p->renewed, i); }
 
 const char *lang_index_hint(const lang_node *node, char *room, size_t size)
 {
@@ -300,6 +328,13 @@ static const lang_node *first_use(const lang_program *p, const char *name)
     return NULL;
 }
 
+bool lang_program_reads(const lang_program *p, const char *name)
+{
+    const lang_node *use = first_use(p, name);
+
+    return use && (!use->symbol->array || uses_name(use->symbol->array, use->symbol));
+}
+
 void lang_program_missing(const lang_program *p, const char *name, const char *advice,
                           lang_error *err)
 {
@@ -314,9 +349,11 @@ void lang_program_missing(const lang_program *p, const char *name, const char *a
         if (s->symbol && s->symbol->array)
             lang_guess_offer(&guess, s->symbol->text);
     }
-    hint = guess.best ? lang_guess_text(&guess, room, sizeof room)
-           : use      ? lang_index_hint(use, room, sizeof room)
-                      : "";
+    hint = lang_name_advice(name, room, sizeof room);
+    if (!hint)
+        hint = guess.best ? lang_guess_text(&guess, room, sizeof room)
+               : use      ? lang_index_hint(use, room, sizeof room)
+                          : "";
     lang_fail(err, use ? use->place : (lang_place){ 0 }, "`%s` is neither defined nor given%s%s%s",
               name, hint, *hint ? "" : ": ", *hint ? "" : advice);
 }
@@ -333,9 +370,11 @@ void lang_program_free(lang_program *p)
         lang_unit_free((lang_unit *)(uintptr_t)p->units.items[i]);
     lang_list_free(&p->units);
     lang_list_free(&p->statements);
+    lang_list_free(&p->before);
     lang_list_free(&p->inputs);
     lang_list_free(&p->outputs);
     lang_list_free(&p->params);
+    lang_list_free(&p->renewed);
     lang_symbols_free(&p->symbols);
     free(p);
 }
@@ -346,9 +385,18 @@ static bool reserve(lang_program *p, const lang_unit *unit)
     size_t symbols = p->symbols.count;
 
     return lang_list_reserve(&p->units, p->units.count + 1) &&
+           lang_list_reserve(&p->before, p->statements.count) &&
            lang_list_reserve(&p->statements, p->statements.count + unit->statements.count) &&
            lang_list_reserve(&p->inputs, symbols) && lang_list_reserve(&p->outputs, symbols) &&
-           lang_list_reserve(&p->params, symbols);
+           lang_list_reserve(&p->params, symbols) && lang_list_reserve(&p->renewed, symbols);
+}
+
+static void note_before(lang_program *p)
+{
+    p->before.count = p->statements.count;
+    if (p->statements.count > 0)
+        memcpy(p->before.items, p->statements.items,
+               p->statements.count * sizeof *p->statements.items);
 }
 
 bool lang_program_add(lang_program *p, const char *file, const char *text, size_t length,
@@ -362,6 +410,8 @@ bool lang_program_add(lang_program *p, const char *file, const char *text, size_
         lang_unit_free(unit);
         return false;
     }
+    note_before(p);
+    list_renewed(p, unit);
     p->units.items[p->units.count++] = unit;
     for (size_t i = 0; i < unit->statements.count; i++) {
         define(unit->statements.items[i]);
@@ -379,5 +429,29 @@ void lang_program_forget_results(lang_program *p)
         if (s->kind == LANG_EQUATION || s->kind == LANG_EXPRESSION || s->kind == LANG_OUTPUT)
             bury(s);
     }
+    refresh(p);
+}
+
+void lang_program_undo(lang_program *p)
+{
+    lang_list added = p->statements;
+
+    for (size_t i = 0; i < added.count; i++) {
+        const lang_statement **slot = slot_of(added.items[i]);
+
+        if (slot)
+            *slot = NULL;
+    }
+    p->statements = p->before;
+    p->before = (lang_list){ 0 };
+    for (size_t i = 0; i < p->statements.count; i++) {
+        const lang_statement **slot = slot_of(p->statements.items[i]);
+
+        ((lang_statement *)(uintptr_t)p->statements.items[i])->dead = false;
+        if (slot)
+            *slot = p->statements.items[i];
+    }
+    p->renewed.count = 0;
+    lang_list_free(&added);
     refresh(p);
 }

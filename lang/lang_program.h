@@ -20,8 +20,9 @@ struct lang_program {
     lang_symbols symbols;
     lang_list    units;      /* of lang_unit */
     lang_list    statements; /* of lang_statement, in order */
-    lang_list    inputs, outputs, params; /* of lang_symbol */
-    unsigned     listing;                 /* counts lists that were made */
+    lang_list    before;     /* the statements as they were before the last addition */
+    lang_list    inputs, outputs, params, renewed; /* of lang_symbol */
+    unsigned     listing;                          /* counts lists that were made */
 };
 
 /* Parses statements, or one expression alone, into a new unit. */
@@ -31,6 +32,10 @@ void       lang_unit_free(lang_unit *unit);
 
 /* Whether a name means a number of the language when nobody defines it: `e`, but not e[i]. */
 bool lang_is_constant_name(const lang_node *node);
+/* What to add to a message about an unknown function or name, where other languages have it; NULL:
+ * nothing is known. */
+const char *lang_function_advice(const char *name, char *room, size_t size);
+const char *lang_name_advice(const char *name, char *room, size_t size);
 /* What to add to a message about an unknown name that stands where an index might. */
 const char *lang_index_hint(const lang_node *node, char *room, size_t size);
 

@@ -84,6 +84,7 @@ FILES = {
     "a:b\\c.npy": npy(X),
     "data": npy(X),
     "double.arras": b"# twice\ny = 2*x\n",
+    "marked.arras": b"\xef\xbb\xbfy = 2*x\n",
     "wrong.arras": b"z = 1\ny = 2*)\n",
     "odd.arras": b"y = 1\0\n",
 }
@@ -125,16 +126,26 @@ RESULTS = [
     Case(["run", "y = 2*x", "x=x.npy", "--reference"], "[2. 4. 8.]\n"),
     Case(["run", "y = 2*x", "x=x.npy", "--device", "cpu"], "[2. 4. 8.]\n"),
     Case(["run", "y = 2*x", "x=x.npy", "--memory", "1K"], "[2. 4. 8.]\n"),
+    Case(["run", "y = e*2", "e=10"], "20\n"),
+    Case(["run", "y = e*0", "-q", "x=10"], "0.0\n"),
     Case(["run", "y = p.x + p.v", "p.x=1", "p.v=2"], "3\n"),
     Case(["run", "y = 2*x", "x=x.npy", "-o", "y=new.npy"], files=["new.npy"]),
     Case(["run", "y = 2*x", "x=x.npy", "-o", "new.npy"], files=["new.npy"]),
     Case(["run", "y = 2*x; z = x", "x=x.npy", "-oz=z.npy", "-oy=y.npy"], files=["y.npy", "z.npy"]),
     Case(["run", "y = 2*x; z = b", "x=x.npy", "b=1", "-o", "y=y.npy"], files=["y.npy"]),
     Case(["run", "y = 2*x", "x=x.npy", "-o", "y=y.npy", "-o", "y=z.npy"], files=["y.npy", "z.npy"]),
+    Case(["run", "x", "x=1", "-o", "y.h5:/y"], files=["y.h5"]),
     Case(["run", "y = 2*x", "x=x.npy", "-o", "y=/dev/null"]),
     Case(["run", "y = 2*x", "x=x.npy", "--dot", "g.dot", "-o", "y.npy"], files=["g.dot", "y.npy"]),
     Case(["run", "y = 2*x", "x=x.npy", "--trace", "t.json", "-o", "y.npy"], files=["t.json", "y.npy"]),
+    Case(["help", "sin"], "sin(x)\n    sine of x radians\n"),
+    Case(["help", "sin("], "sin(x)\n    sine of x radians\n"),
+    Case(["help", "let"], "    let m = mean(h)                      a name that is not itself a result\n"
+                          "\n`arras help language` says more.\n"),
     Case(["--version"], "arras 0.1.0\n"),
+    Case(["version"], "arras 0.1.0\n"),
+    Case(["-V"], "arras 0.1.0\n"),
+    Case(["run", "-f", "marked.arras", "x=x.npy"], "[2. 4. 8.]\n"),
 ]
 
 # ---- Mistakes: one line that says what, and nothing is left behind --------------------------------
@@ -162,7 +173,11 @@ MISTAKES = [
     Case(["run", "y = n", "-p", "n"], says="-p n: expected NAME=VALUE"),
     Case(["run", "y = rate; param rate = 1", "-p", "rats=2"], says="no param rats; did you mean rate?"),
     Case(["run", "y = 1", "-p", "width=2"], says="no param width; declare it: param width = 1"),
+    Case(["run", "param n = 3; y = n*2", "n=5"], says="n is a param of the program: write -p n=5"),
+    Case(["run", "y = pi*2", "pi=3"], says="pi is a number of the language"),
     Case(["help", "sorces"], says="no help on sorces; did you mean sources?"),
+    Case(["help", "ron"], says="no help on ron; did you mean run?"),
+    Case(["help", "xyzzy"], says="no help on xyzzy; `arras help` lists the topics"),
     Case(["help", "everything"], says="no help on everything; `arras help` lists the topics"),
     Case(["info"], says="info on what?"),
     Case(["info", "--all"], says="unknown option --all"),
@@ -181,13 +196,18 @@ MISTAKES = [
     Case(["run", "x", "x=folder"], says="cannot read folder: it is a directory"),
     Case(["run", "x", "x=nowhere"], says="nowhere is neither a file nor a literal"),
     Case(["run", "x", "x="], says="the name of a file is missing"),
-    Case(["run", "x", "x=a:b.npy"], says="a:b.npy is neither a file nor a literal"),
+    Case(["run", "x", "x=a:b.npy"], says="a: No such file or directory"),
     Case(["run", "x", "x=x.npy:/a"], says="a .npy file holds one array"),
-    Case(["run", "x", "x=a.h5:/x"], says="a.h5: HDF5 files are recognised, but not supported"),
-    Case(["run", "x", "x=a.nc:t"], says="a.nc: netCDF files are recognised, but not supported"),
-    Case(["run", "x", "x=a.zarr/"], says="a.zarr: Zarr files are recognised, but not supported"),
-    Case(["run", "x", "x=1", "-o", "y.h5:/y"], says="y.h5: HDF5 files are recognised"),
-    Case(["run", "x", "x=1", "-o", "y.dat"], says="the name of the file must end in .npy"),
+    Case(["run", "x", "x=a.h5:/x"], says="a.h5: No such file or directory"),
+    Case(["run", "x", "x=a.nc:t"], says="a.nc: No such file or directory"),
+    Case(["run", "x", "x=a.zarr/"], says="a.zarr: No such file or directory"),
+    Case(["run", "x", "x=1", "-o", "y.dat"], says="the name of a file must end in .npy"),
+    Case(["run", "x", "x=1", "-o", "y.png"], says="for a picture write a .npy, then arras show"),
+    Case(["run", "x", "x=1", "-o", "folder"], says="it is a directory; name a file in it: folder/y.npy"),
+    Case(["run", "x", "x=a.npz"], says="a .npz holds several arrays"),
+    Case(["run", "x", "x=a.csv"], says="a file of text; convert it"),
+    Case(["show", "x.npy", "--png", "p.svg"], says="the name ends in .svg; did you mean --svg p.svg?"),
+    Case(["show", "x.npy", "--svg", "p.PNG"], says="the name ends in .png; did you mean --png p.PNG?"),
     Case(["run", "x", "x=1", "-o", "folder.npy"], says="folder.npy: it is a directory"),
     Case(["run", "x", "x=1", "-o", "no/y.npy"], says="cannot write no/y.npy: No such file"),
     Case(["run", "x", "x=1", "-o", "x.npy/y.npy"], says="x.npy/y.npy: Not a directory"),
@@ -196,6 +216,7 @@ MISTAKES = [
     Case(["run", "-f", "none.arras"], says="cannot read none.arras: No such file or directory"),
     Case(["run", "-f", "folder"], says="cannot read folder: Is a directory"),
     Case(["run", "x+y", "x=x.npy", "y=x.npy", "--memory", "50"], says="--memory allows 50"),
+    Case(["run", "zeros([1000000,1000000])"], says="the arrays need 8000000000000 bytes of memory"),
     # .npy files that are not what they should be.
     Case(["run", "x", "x=cut.npy"], says="promises 24 bytes of data, 23 are there"),
     Case(["run", "x", "x=-"], says="promises 24 bytes of data, 23 are there", stdin=npy(X)[:-1]),
@@ -224,7 +245,14 @@ MISTAKES = [
     Case(["run", "y = 2*"], says="program:1:", lines=3),
     Case(["run", "-f", "wrong.arras"], says="wrong.arras:2:", lines=3),
     Case(["run", "y = sqrtt(x)", "x=1"], says="did you mean `sqrt`?", lines=3),
-    Case(["run", "x", "x=[1,2"], says="literal:1:", lines=3),
+    Case(["run", "x", "x=[1,2"], says="x:1:5: expected", lines=3),
+    Case(["run", "y = sin"], says="`sin` is a function: sin(x)", lines=3),
+    Case(["run", "y = a.T"], says="did you mean permute(a)?", lines=3),
+    Case(["run", "y = x if x > 1 else 2", "x=1"], says="a choice is written condition ? x : y", lines=3),
+    Case(["run", "y = np.sin(x)", "x=1"], says="did you mean `sin`?", lines=3),
+    Case(["run", "y = x \u2212 1", "x=1"], says="did you mean `-`?", lines=3),
+    Case(["run", "y = x\u00b2", "x=1"], says="did you mean `**2`?", lines=3),
+    Case(["run", "y = dot(x, \u201ca\u201d)", "x=1"], says='did you mean `"`?', lines=3),
     Case(["run", "y[i] = x[idx[i]]", "x=x.npy", "idx=[0,7]"], says="7"),
 ]
 
@@ -280,6 +308,37 @@ def check_written(scratch):
         found += wrong(f"{what}: in a pipe", piped.raw == npy(array), True)
         found += wrong(f"{what}: in a file", (scratch / "out.npy").read_bytes() == npy(array), True)
     return found
+
+
+def check_no_compiler(scratch):
+    """Without a C compiler all goes on, slowly, and that is said."""
+    env = {"ARRAS_CC": "/nowhere/cc", "ARRAS_CACHE_DIR": str(scratch / "empty")}
+    said = scratch.run("run", "y[i:3] = i*2.25", "--explain", env=env)
+    told = "warning: no C compiler" in said.err and "the reference evaluator computes, which is slow" in said.err
+    session = scratch.run("repl", stdin=b"x[i:3] = i*2.25\nx*2\n:explain x*3\n", env=env)
+    return (
+        wrong("run", (said.status, said.out), (0, "[0.   2.25 4.5 ]\n"))
+        + wrong("it is said", told, True)
+        + wrong("explained", "there are no kernels" in said.err, True)
+        + wrong("repl", (session.status, session.out.count("[")), (0, 4))
+        + wrong("it is said once", session.err.count("no C compiler"), 1)
+        + wrong("and explained", "there are no kernels" in session.out, True)
+    )
+
+
+def check_info_goes_on(scratch):
+    """A file that cannot be read is no end; infinite cells are counted, but not part of the statistics."""
+    said = scratch.run("info", "[1,inf,3,nan,-inf]", "none.npy", "[1,2]")
+    together = subprocess.run([scratch.command, "info", "1", "none.npy", "2"], cwd=scratch.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    return (
+        wrong("status", said.status, 1)
+        + wrong("arrays", said.out.count("array "), 2)
+        + wrong("statistics", said.out.split("literal\n")[1].split("\n\n")[0],
+                "min      1.0\nmax      3.0\nmean     2\nstd      1\nnan      1 cell\ninf      2 cells")
+        + wrong("in order", [together.index(a) for a in ("array    1", "none.npy", "array    2")],
+                sorted(together.index(a) for a in ("array    1", "none.npy", "array    2")))
+    )
 
 
 def check_in_place(scratch):
@@ -489,6 +548,8 @@ def check_completion(scratch):
 
 CHECKS = [
     ("written files are NumPy's", check_written),
+    ("no C compiler", check_no_compiler),
+    ("info goes on after a mistake", check_info_goes_on),
     ("a result replaces its input", check_in_place),
     ("links are followed", check_link),
     ("a failure leaves files as they were", check_failure_leaves_files),

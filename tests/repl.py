@@ -168,6 +168,7 @@ def mistakes(t):
     t.has("an array to the terminal", repl.ask(":save height=-"), "save to a file")
     t.has("nothing to show", repl.ask(":show"), "say what to show")
     t.has("something else than an option", repl.ask(":show height --diverging 3"), "`3` is no option")
+    t.has("an unknown option", repl.ask(":show height --bogus"), "--bogus; `arras help show` lists")
     t.has("a bad option", repl.ask(":show height --slize 1"), "--slice")
     t.same("a wrong index", repl.ask("v = [1,2,3]").count("\n"), 2)
     t.has("found while it runs", repl.ask("w = v[[5]]"), "5", "3")
@@ -197,6 +198,7 @@ def commands(t):
     t.same(":save", np.load(t.folder / "z.npy").tolist(), (np.arange(12.0).reshape(3, 4) + 2.5).tolist())
     t.has(":help", repl.ask(":help"), ":explain EXPR", ":load name=SOURCE", "Ctrl-D")
     t.has(":help of a function", repl.ask(":help roll"), "roll(")
+    t.has(":help of a function as it is called", repl.ask(":help roll("), "roll(")
     t.has(":help of a topic", repl.ask(":help sources"), ".npy")
     t.same("a beginning is enough", repl.ask(":ty 1.5"), "result : f64[]\n")
     repl.type(":quit\n")
@@ -310,6 +312,22 @@ def pipes(t):
     ran = pipe(t, "1\n", "x=missing.npy")
     told = ran.returncode == 1 and b"missing.npy" in ran.stderr
     t.tally.check("an array that cannot be loaded", [] if told else [ran])
+    ran = pipe(t, "let a = 5\na = nope\n:type a = 2\na\nlet q = nope*2; q\n:names\n")
+    kept = b"a : i64[]\nresult : i64[] = 5\nresult : i64[]\na\n"
+    t.same("a line that fails, or only asks, defines nothing", ran.stdout, kept)
+    ran = pipe(t, "let a = 5\na = a + 1\nparam p = 2.5\np = p*a\n:names\n")
+    t.same("a let begins with its value", ran.stdout, b"a : i64[] = 6\np : f64[] = 15.0\na : i64[]\np : f64[]\n")
+    ran = pipe(t, "let b = [1,2]\nlet b = b*10\n:type b = b + 0.5\nb = b + nope\n")
+    t.same("also of itself", ran.stdout, b"b : f64[2]\n")
+    ran = pipe(t, "let b = [1,2]\nlet b = b*10\nb = b + nope\nlet c = b\nb = b*2; c = c + 1\n")
+    t.same("two lets at once", ran.stdout, b"b : i64[2]\n[20 40]\nc : i64[2]\n[11 21]\n")
+    ran = pipe(t, "x = (1 +\n\n2\ny = [1,\n  :names\n3\n")
+    t.same("an empty line and a command end a statement", ran.stdout,
+           b"result : i64[] = 2\nresult : i64[]\nresult : i64[] = 3\n")
+    t.same("which is not complete", ran.stderr.count(b"expected"), 2)
+    ran = pipe(t, "zeros([1000000,1000000])\n1 + 1\n")
+    t.same("too large an array is refused", ran.stdout, b"result : i64[] = 2\n")
+    t.has("with numbers", ran.stderr.decode(), "the arrays need 8000000000000 bytes of memory")
     ran = pipe(t, "1\n", "--what")
     t.tally.check("an unknown option", [] if ran.returncode == 1 and b"--what" in ran.stderr else [ran])
 

@@ -133,8 +133,13 @@ static void movement(void)
     FAILS("reshape(x, 1, \"A\")", "the order is \"C\" or \"F\"", "x=[1]");
     FAILS("pad(x, [1, 2, 3])", "it needs one width", "x=[1]");
     FAILS("pad(x, 1, \"mirror\")", "the mode is \"constant\"", "x=[1]");
+    GIVES("stencil(x, [-1, 1], [1, 1], edge=wrap)", "result: f64[3] 5 4 3", "x=[1.0, 2, 3]");
+    GIVES("stencil(a, [[0, -1]], 2, edge=[wrap, 0])", "result: f64[1, 2] 0 2", "a=[[1.0, 2]]");
+    GIVES("wrap + stencil(wrap, 1, 1, edge=wrap)", "result: f64[2] 3 3", "wrap=[1.0, 2]");
+    FAILS("stencil(x, 1, 1, edge=up)", "`edge` of stencil must be none, nearest, reflect",
+          "x=[1.0, 2]");
     FAILS("stencil(x, [-1, 1], [1])", "one weight for each offset", "x=[1.0, 2]");
-    FAILS("stencil(x, 1, 1, edge=\"up\")", "`edge` of stencil must be \"nearest\"", "x=[1.0, 2]");
+    FAILS("stencil(x, 1, 1, edge=\"up\")", "`edge` of stencil must be none, nearest", "x=[1.0, 2]");
 }
 
 static void unknown(void)
@@ -142,6 +147,17 @@ static void unknown(void)
     FAILS("sinn(1)", "program:1:1: unknown function `sinn`; did you mean `sin`?\n"
                      "    1 | sinn(1)\n      | ^~~~");
     FAILS("transpose(x)", "did you mean `permute`?", "x=1");
+    FAILS("float(x)", "did you mean `f64`?", "x=1");
+    FAILS("int(x)", "did you mean `i64`?", "x=1");
+    FAILS("np.arctan2(x, 1)", "did you mean `atan2`?", "x=1");
+    FAILS("median(x)", "unknown function `median`; cells are not sorted here", "x=1");
+    FAILS("sort(x)", "cells are not sorted here", "x=1");
+    FAILS("np.random.rand(3)", "there are no random numbers", "x=1");
+    FAILS("gradient(x)", "write edge x = nearest; g[i] = (x[i+1] - x[i-1])/2", "x=1");
+    FAILS("cumsum(x)", "write y[i:size(x)] = sum[k:0:i+1] x[k]", "x=1");
+    GIVES("y[i:size(x)] = sum[k:0:i+1] x[k]", "y: i64[3] 1 3 8", "x=[1, 2, 5]");
+    FAILS("x + np.pi", "unknown name `np.pi`; did you mean `pi`?", "x=1");
+    FAILS("x + sin", "unknown name `sin`; `sin` is a function: sin(x)", "x=1");
     FAILS("x(1)", "`x` is an array, not a function; its cells are x[...]", "x=1");
     FAILS("def smooth(a) = a; y = smoth(1)", "did you mean `smooth`?");
     FAILS("qqqqqq(1)", "unknown function `qqqqqq`\n");

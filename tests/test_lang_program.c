@@ -168,6 +168,41 @@ static void sessions(void)
     lang_program_free(NULL);
 }
 
+static void taking_back(void)
+{
+    lang_program *p = lang_program_new();
+
+    add(p, "let a = 5; edge x = wrap; param n = 2");
+    add(p, "a = a + n; def f(x) = x; edge x = 0; param n = 3");
+    CHECK_STR(list(p, lang_program_renewed), "a");
+    CHECK_STR(list(p, lang_program_input), "a");
+    lang_program_forget_results(p);
+    lang_program_undo(p);
+    CHECK_STR(list(p, lang_program_renewed), "");
+    add(p, "a*n");
+    CHECK_STR(list(p, lang_program_renewed), "");
+    CHECK_STR(lower_now(p), "result: i64[] 10");
+    lang_program_undo(p);
+    CHECK(lang_program_output(p, 0) == NULL);
+    CHECK(!lang_program_reads(p, "a"));
+    add(p, "a = 2*e + x");
+    CHECK_STR(list(p, lang_program_input), "x");
+    CHECK(lang_program_reads(p, "x"));
+    CHECK(lang_program_reads(p, "e"));
+    CHECK(!lang_program_reads(p, "n"));
+    lang_program_free(p);
+}
+
+static void nothing_to_take_back(void)
+{
+    lang_program *p = lang_program_new();
+
+    lang_program_undo(p);
+    CHECK(lang_program_input(p, 0) == NULL);
+    lang_program_free(p);
+    lang_program_free(NULL);
+}
+
 static void constants(void)
 {
     static const struct {
@@ -282,6 +317,8 @@ TEST_MAIN
     RUN(outputs_from_outside);
     RUN(missing_inputs);
     RUN(sessions);
+    RUN(taking_back);
+    RUN(nothing_to_take_back);
     RUN(constants);
     RUN(long_programs);
 }

@@ -43,6 +43,8 @@ extern "C" {
     X(ELIMIT, "a limit is exceeded")                                                               \
     X(EBUILD, "a kernel could not be built")                                                       \
     X(ECANCEL, "the run was cancelled")                                                            \
+    X(EIO, "a file could not be read or written")                                                  \
+    X(EFORMAT, "a file is malformed, or of a kind that is not supported")                          \
     X(ENOMEM, "out of memory")
 
 typedef enum {
@@ -486,6 +488,67 @@ typedef enum {
 } arras_program_text;
 ARRAS_API arras_status arras_program_print(char **out, size_t *length, const arras_program *p,
                                            arras_program_text form, arras_error *err);
+
+/* ---- Arrays in files ------------------------------------------------------------------------- */
+
+/* An array at rest: in a .npy file, in HDF5 and netCDF, in a Zarr directory, in a file of plain
+ * cells.  `inside` names it within its file ("/ocean/ssh"); NULL: the only one there. */
+typedef struct arras_source arras_source;
+typedef struct arras_sink   arras_sink;
+
+typedef struct arras_store_info {
+    arras_dtype dtype; /* of the cells as they are read; ARRAS_NO_DTYPE: they are not numbers */
+    int         rank;
+    int64_t     shape[ARRAS_MAX_RANK];
+    int64_t     chunk[ARRAS_MAX_RANK]; /* of one that is not chunked: the shape, at least 1 */
+    bool        chunked;
+    bool        growable[ARRAS_MAX_RANK]; /* unlimited dimensions */
+    char        format[32];               /* "HDF5", "Zarr v3" */
+    char        layout[128];              /* "chunked", "contiguous" */
+    char        stored[64];               /* type as stored: "big-endian f32" */
+    char        codecs[256];              /* "shuffle, deflate 4"; "" for none */
+    int64_t     stored_bytes;             /* -1: not known */
+    uint8_t     fill[16];                 /* a cell: the value of what is not stored */
+    char        axes[ARRAS_MAX_RANK][64]; /* names of dimensions; "" where there are none */
+} arras_store_info;
+
+ARRAS_API arras_status arras_source_open(arras_source **out, const char *path, const char *inside,
+                                         arras_error *err);
+ARRAS_API void         arras_source_close(arras_source *s);
+ARRAS_API const arras_store_info *arras_source_info(const arras_source *s);
+/* Attributes, one line each; release with arras_text_free. */
+ARRAS_API arras_status arras_source_describe(char **out, arras_source *s, arras_error *err);
+/* Cells lo <= i < hi into memory with these strides (bytes; NULL: C order), decoded on so many
+ * threads (0: one for each CPU). */
+ARRAS_API arras_status arras_source_read(arras_source *s, const int64_t *lo, const int64_t *hi,
+                                         void *cells, const int64_t *strides, int threads,
+                                         arras_error *err);
+/* What a container holds: a line "path TAB type and shape" for each array. */
+ARRAS_API arras_status arras_source_list(char **out, const char *path, const char *inside,
+                                         arras_error *err);
+
+typedef struct arras_sink_options {
+    const char         *codecs;   /* "zstd 3", "shuffle deflate 4", "none"; NULL: the default */
+    const int64_t      *chunk;    /* NULL: chosen */
+    const void         *fill;     /* a cell; NULL: 0 */
+    const bool         *growable; /* of each axis; NULL: none */
+    const arras_source *like;     /* whose attributes and names of dimensions are copied; or NULL */
+    int                 version;  /* of the format: Zarr 2 or 3; 0: the newest */
+} arras_sink_options;
+
+/* A new array.  It appears under its name when it is finished, whole; what there is under that name
+ * already is refused. */
+ARRAS_API arras_status arras_sink_create(arras_sink **out, const char *path, const char *inside,
+                                         arras_dtype dtype, int rank, const int64_t *shape,
+                                         const arras_sink_options *options, arras_error *err);
+ARRAS_API const arras_store_info *arras_sink_info(const arras_sink *s);
+/* Boxes of whole chunks, or as far as the array goes; what is never written is the fill value. */
+ARRAS_API arras_status arras_sink_write(arras_sink *s, const int64_t *lo, const int64_t *hi,
+                                        const void *cells, const int64_t *strides, int threads,
+                                        arras_error *err);
+/* Both release the sink. */
+ARRAS_API arras_status arras_sink_finish(arras_sink *s, arras_error *err);
+ARRAS_API void         arras_sink_abandon(arras_sink *s);
 
 #include <arras/ops.h>
 

@@ -62,6 +62,8 @@ typedef struct ar_text {
     bool   failed;
 } ar_text;
 
+/* Room for so many more bytes and a NUL; false: no memory. */
+bool ar_text_reserve(ar_text *text, size_t extra);
 void ar_text_put(ar_text *text, const char *bytes, size_t length);
 void ar_text_add(ar_text *text, const char *string);
 void ar_text_printf(ar_text *text, const char *format, ...) AR_PRINTF(2, 3);

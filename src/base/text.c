@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool reserve(ar_text *text, size_t extra)
+bool ar_text_reserve(ar_text *text, size_t extra)
 {
     size_t capacity = text->capacity ? text->capacity : 128;
     char  *data;
@@ -32,7 +32,7 @@ static bool reserve(ar_text *text, size_t extra)
 
 void ar_text_put(ar_text *text, const char *bytes, size_t length)
 {
-    if (!reserve(text, length))
+    if (!ar_text_reserve(text, length))
         return;
     memcpy(text->data + text->length, bytes, length);
     text->length += length;
@@ -49,7 +49,7 @@ void ar_text_printf(ar_text *text, const char *format, ...)
     va_start(args, format);
     length = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (length < 0 || !reserve(text, (size_t)length))
+    if (length < 0 || !ar_text_reserve(text, (size_t)length))
         return;
     va_start(args, format);
     vsnprintf(text->data + text->length, (size_t)length + 1, format, args);

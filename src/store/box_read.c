@@ -1,0 +1,185 @@
+/* box_read.c -- boxes of cells from any source: chunks are fetched, decoded and cut to the box. */
+#include "store/boxes.h"
+
+#include <string.h>
+
+/* ---- One chunk ------------------------------------------------------------------------------- */
+
+static void print_chunk(char *out, size_t size, int rank, const int64_t *chunk)
+{
+    ar_text text = { 0 };
+
+    for (int d = 0; d < rank; d++)
+        ar_text_printf(&text, "%s%" PRId64, d ? ", " : "", chunk[d]);
+    strncpy(out, text.data ? text.data : "", size - 1);
+    out[size - 1] = '\0';
+    ar_text_free(&text);
+}
+
+/* Files may hold any byte for true. */
+static void make_bools(uint8_t *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        cells[i] = cells[i] != 0;
+}
+
+arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, size_t size,
+                             ar_chunk_bytes *scratch, arras_error *err)
+{
+    size_t       cell = arras_dtype_size(s->info.dtype);
+    char         number[200];
+    arras_error  why;
+    arras_status status;
+
+    ar_text_cut(&scratch->bytes, 0);
+    scratch->missing = false;
+    scratch->skipped = 0;
+    status = s->type->fetch(s, chunk, scratch, err);
+    if (status != ARRAS_OK)
+        return status;
+    if (scratch->missing) {
+        for (size_t at = 0; at < size; at += cell)
+            memcpy((char *)cells + at, s->info.fill, cell);
+        return ARRAS_OK;
+    }
+    status = ar_chain_decode(&s->chain, scratch->skipped, cells, size, scratch->bytes.data,
+                             scratch->bytes.length, &why);
+    if (status == ARRAS_OK) {
+        if (s->info.dtype == ARRAS_BOOL)
+            make_bools(cells, size);
+        return ARRAS_OK;
+    }
+    print_chunk(number, sizeof number, s->info.rank, chunk);
+    return ar_fail(err, status, "%s: chunk [%s]: %s", s->name, number, why.text);
+}
+
+/* ---- Many chunks ----------------------------------------------------------------------------- */
+
+typedef struct {
+    ar_chunk_bytes bytes;
+    char          *cells; /* of a whole chunk */
+} reader;
+
+typedef struct {
+    ar_source     *source;
+    ar_box         box;
+    ar_chunk_grid  grid;
+    size_t         cell_size, chunk_size;
+    char          *origin; /* of the cells that are wanted */
+    const int64_t *strides;
+    reader        *readers; /* one for each thread */
+} reading;
+
+static ar_box common(const ar_box *a, const ar_box *b)
+{
+    ar_box c = { .rank = a->rank };
+
+    for (int d = 0; d < a->rank; d++) {
+        c.lo[d] = ar_max64(a->lo[d], b->lo[d]);
+        c.hi[d] = ar_min64(a->hi[d], b->hi[d]);
+    }
+    return c;
+}
+
+static arras_status read_chunk(void *context, int64_t i, int thread, arras_error *err)
+{
+    const reading       *r = context;
+    const ar_store_info *info = &r->source->info;
+    reader              *mine = &r->readers[thread];
+    int64_t              chunk[ARRAS_MAX_RANK], strides[ARRAS_MAX_RANK];
+    ar_box               cells, wanted;
+    arras_status         status;
+
+    if (!mine->cells && !(mine->cells = ar_alloc(r->chunk_size, 1)))
+        return ar_fail_memory(err, r->chunk_size);
+    ar_chunk_grid_at(chunk, &cells, &r->grid, info, i);
+    status = ar_source_chunk(r->source, chunk, mine->cells, r->chunk_size, &mine->bytes, err);
+    if (status != ARRAS_OK)
+        return status;
+    wanted = common(&cells, &r->box);
+    ar_strides_dense(strides, info->rank, info->chunk, r->cell_size);
+    ar_box_copy(&wanted, r->cell_size, r->origin, r->strides,
+                ar_box_origin(mine->cells, info->rank, cells.lo, strides), strides);
+    return ARRAS_OK;
+}
+
+static arras_status read_chunks(reading *r, int threads, arras_error *err)
+{
+    arras_status status = ar_chunk_size(&r->chunk_size, &r->source->info, r->source->name, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    ar_chunk_grid_make(&r->grid, &r->source->info, &r->box);
+    r->readers = ar_alloc((size_t)threads, sizeof *r->readers);
+    if (!r->readers)
+        return ar_fail_memory(err, (size_t)threads * sizeof *r->readers);
+    status = ar_chunks_do(r->grid.total, threads, read_chunk, r, err);
+    for (int i = 0; i < threads; i++) {
+        ar_text_free(&r->readers[i].bytes.bytes);
+        ar_free(r->readers[i].cells);
+    }
+    ar_free(r->readers);
+    return status;
+}
+
+/* ---- Without chunks -------------------------------------------------------------------------- */
+
+static void box_shape(int64_t *out, const ar_box *box)
+{
+    for (int d = 0; d < box->rank; d++)
+        out[d] = box->hi[d] - box->lo[d];
+}
+
+static arras_status read_whole(reading *r, arras_error *err)
+{
+    const ar_store_info *info = &r->source->info;
+    int64_t              shape[ARRAS_MAX_RANK], strides[ARRAS_MAX_RANK], bytes;
+    char                *cells;
+    arras_status         status;
+
+    box_shape(shape, &r->box);
+    bytes = (int64_t)r->cell_size;
+    for (int d = 0; d < info->rank; d++)
+        if (!ar_mul64(&bytes, bytes, shape[d]))
+            return ar_fail(err, ARRAS_ESIZE, "%s: the box has more than 2^63 bytes",
+                           r->source->name);
+    ar_strides_dense(strides, info->rank, shape, r->cell_size);
+    cells = ar_alloc((size_t)bytes, 1);
+    if (!cells)
+        return ar_fail_memory(err, (size_t)bytes);
+    status = r->source->type->read_box(r->source, r->box.lo, r->box.hi, cells, err);
+    if (status == ARRAS_OK)
+        ar_box_copy(&r->box, r->cell_size, r->origin, r->strides,
+                    ar_box_origin(cells, info->rank, r->box.lo, strides), strides);
+    ar_free(cells);
+    return status;
+}
+
+arras_status ar_source_read(ar_source *s, const int64_t *lo, const int64_t *hi, void *cells,
+                            const int64_t *strides, int threads, arras_error *err)
+{
+    reading      r = { .source = s, .cell_size = arras_dtype_size(s->info.dtype) };
+    int64_t      shape[ARRAS_MAX_RANK], dense[ARRAS_MAX_RANK], whole[ARRAS_MAX_RANK];
+    const void  *mapped;
+    arras_status status = ar_box_check(&r.box, &s->info, s->name, lo, hi, err);
+
+    if (status != ARRAS_OK || ar_box_is_empty(&r.box))
+        return status;
+    if (s->info.dtype == ARRAS_NO_DTYPE)
+        return ar_fail(err, ARRAS_EFORMAT, "%s: its cells, %s, are not numbers", s->name,
+                       s->info.stored);
+    box_shape(shape, &r.box);
+    ar_strides_dense(dense, s->info.rank, shape, r.cell_size);
+    if (!strides && s->type->read_box)
+        return s->type->read_box(s, lo, hi, cells, err);
+    r.strides = strides ? strides : dense;
+    r.origin = ar_box_origin(cells, s->info.rank, lo, r.strides);
+    mapped = s->type->mapped ? s->type->mapped(s) : NULL;
+    if (mapped) {
+        ar_strides_dense(whole, s->info.rank, s->info.shape, r.cell_size);
+        ar_box_copy(&r.box, r.cell_size, r.origin, r.strides, mapped, whole);
+        return ARRAS_OK;
+    }
+    return s->type->read_box ? read_whole(&r, err)
+                             : read_chunks(&r, threads > 0 ? threads : 1, err);
+}

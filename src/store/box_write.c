@@ -1,0 +1,146 @@
+/* box_write.c -- boxes of cells into any sink: cut into whole chunks, encoded, put.  Chunks that
+ * hold the fill value only are not stored. */
+#include "store/boxes.h"
+
+#include <string.h>
+
+typedef struct {
+    ar_chunk_bytes bytes;
+    char          *cells; /* of a whole chunk */
+} writer;
+
+typedef struct {
+    ar_sink       *sink;
+    ar_box         box;
+    ar_chunk_grid  grid;
+    size_t         cell_size, chunk_size;
+    const char    *origin; /* of the cells that are given */
+    const int64_t *strides;
+    writer        *writers; /* one for each thread */
+} writing;
+
+static bool is_fill(const char *cells, size_t size, const void *fill, size_t cell)
+{
+    if (size == 0 || memcmp(cells, fill, cell) != 0)
+        return size == 0;
+    return memcmp(cells, cells + cell, size - cell) == 0;
+}
+
+/* Cells beyond the end of the array are the fill value. */
+static void gather_chunk(const writing *w, char *cells, const ar_box *box)
+{
+    const ar_store_info *info = &w->sink->info;
+    int64_t              strides[ARRAS_MAX_RANK], shape[ARRAS_MAX_RANK];
+    ar_box               whole = { .rank = info->rank };
+    bool                 cut = false;
+
+    ar_strides_dense(strides, info->rank, info->chunk, w->cell_size);
+    for (int d = 0; d < info->rank; d++) {
+        shape[d] = box->hi[d] - box->lo[d];
+        whole.hi[d] = info->chunk[d];
+        cut = cut || shape[d] < info->chunk[d];
+    }
+    if (cut)
+        ar_box_fill(&whole, w->cell_size, cells, strides, info->fill);
+    ar_box_copy(box, w->cell_size, ar_box_origin(cells, info->rank, box->lo, strides), strides,
+                w->origin, w->strides);
+}
+
+static arras_status write_chunk(void *context, int64_t i, int thread, arras_error *err)
+{
+    const writing *w = context;
+    writer        *mine = &w->writers[thread];
+    int64_t        chunk[ARRAS_MAX_RANK];
+    ar_box         box;
+    arras_status   status;
+
+    if (!mine->cells && !(mine->cells = ar_alloc(w->chunk_size, 1)))
+        return ar_fail_memory(err, w->chunk_size);
+    ar_chunk_grid_at(chunk, &box, &w->grid, &w->sink->info, i);
+    gather_chunk(w, mine->cells, &box);
+    if (is_fill(mine->cells, w->chunk_size, w->sink->info.fill, w->cell_size))
+        return ARRAS_OK;
+    ar_text_cut(&mine->bytes.bytes, 0);
+    status = ar_chain_encode(&w->sink->chain, &mine->bytes.bytes, mine->cells, w->chunk_size, err);
+    return status == ARRAS_OK ? w->sink->type->put(w->sink, chunk, &mine->bytes, err) : status;
+}
+
+static arras_status write_chunks(writing *w, int threads, arras_error *err)
+{
+    arras_status status = ar_chunk_size(&w->chunk_size, &w->sink->info, w->sink->name, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    ar_chunk_grid_make(&w->grid, &w->sink->info, &w->box);
+    w->writers = ar_alloc((size_t)threads, sizeof *w->writers);
+    if (!w->writers)
+        return ar_fail_memory(err, (size_t)threads * sizeof *w->writers);
+    status = ar_chunks_do(w->grid.total, threads, write_chunk, w, err);
+    for (int i = 0; i < threads; i++) {
+        ar_text_free(&w->writers[i].bytes.bytes);
+        ar_free(w->writers[i].cells);
+    }
+    ar_free(w->writers);
+    return status;
+}
+
+/* A box that starts or ends within a chunk would lose the cells around it. */
+static arras_status check_whole(const writing *w, arras_error *err)
+{
+    const ar_store_info *info = &w->sink->info;
+
+    for (int d = 0; d < info->rank; d++)
+        if (w->box.lo[d] % info->chunk[d] != 0 ||
+            (w->box.hi[d] % info->chunk[d] != 0 && w->box.hi[d] != info->shape[d]))
+            return ar_fail(err, ARRAS_EINVAL,
+                           "%s: cells %" PRId64 " to %" PRId64
+                           " of axis %d are not whole chunks of %" PRId64,
+                           w->sink->name, w->box.lo[d], w->box.hi[d], d, info->chunk[d]);
+    return ARRAS_OK;
+}
+
+/* For sinks without chunks: the box must lie in C order, or is brought into it. */
+static arras_status write_whole(const writing *w, arras_error *err)
+{
+    int          rank = w->sink->info.rank;
+    int64_t      shape[ARRAS_MAX_RANK], strides[ARRAS_MAX_RANK], bytes = (int64_t)w->cell_size;
+    char        *cells;
+    arras_status status;
+
+    for (int d = 0; d < rank; d++) {
+        shape[d] = w->box.hi[d] - w->box.lo[d];
+        if (!ar_mul64(&bytes, bytes, shape[d]))
+            return ar_fail(err, ARRAS_ESIZE, "%s: the box has more than 2^63 bytes", w->sink->name);
+    }
+    ar_strides_dense(strides, rank, shape, w->cell_size);
+    cells = ar_alloc((size_t)bytes, 1);
+    if (!cells)
+        return ar_fail_memory(err, (size_t)bytes);
+    ar_box_copy(&w->box, w->cell_size, ar_box_origin(cells, rank, w->box.lo, strides), strides,
+                w->origin, w->strides);
+    status = w->sink->type->write_box(w->sink, w->box.lo, w->box.hi, cells, err);
+    ar_free(cells);
+    return status;
+}
+
+arras_status ar_sink_write(ar_sink *s, const int64_t *lo, const int64_t *hi, const void *cells,
+                           const int64_t *strides, int threads, arras_error *err)
+{
+    writing      w = { .sink = s, .cell_size = arras_dtype_size(s->info.dtype) };
+    int64_t      shape[ARRAS_MAX_RANK], dense[ARRAS_MAX_RANK];
+    arras_status status = ar_box_check(&w.box, &s->info, s->name, lo, hi, err);
+
+    if (status != ARRAS_OK || ar_box_is_empty(&w.box))
+        return status;
+    for (int d = 0; d < s->info.rank; d++)
+        shape[d] = hi[d] - lo[d];
+    ar_strides_dense(dense, s->info.rank, shape, w.cell_size);
+    if (!strides && s->type->write_box)
+        return s->type->write_box(s, lo, hi, cells, err);
+    w.strides = strides ? strides : dense;
+    w.origin = ar_box_origin(cells, s->info.rank, lo, w.strides);
+    if (s->type->write_box)
+        return write_whole(&w, err);
+    status = check_whole(&w, err);
+    return status == ARRAS_OK ? write_chunks(&w, threads > 0 ? threads : 1, err) : status;
+}

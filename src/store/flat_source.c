@@ -1,0 +1,269 @@
+/* flat_source.c -- one array in one file as a source and as a sink: what npy and raw have in
+ * common. */
+#include "store/flat.h"
+#include "store/store_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void set_info(ar_store_info *info, const ar_flat_shape *shape, const char *format,
+                     int64_t bytes)
+{
+    info->dtype = shape->dtype;
+    info->rank = shape->rank;
+    for (int d = 0; d < shape->rank; d++) {
+        info->shape[d] = shape->shape[d];
+        info->chunk[d] = ar_max64(shape->shape[d], 1);
+    }
+    snprintf(info->format, sizeof info->format, "%s", format);
+    snprintf(info->layout, sizeof info->layout, "contiguous%s", shape->fortran ? ", F order" : "");
+    snprintf(info->stored, sizeof info->stored, "%s%s",
+             !shape->swapped                             ? ""
+             : __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "big-endian "
+                                                         : "little-endian ",
+             arras_dtype_name(shape->dtype));
+    info->stored_bytes = bytes;
+}
+
+/* ---- Source ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    ar_source   source;
+    ar_flat     flat;
+    char       *map; /* NULL: not mapped */
+    size_t      map_length;
+    const void *cells;
+} flat_source;
+
+static arras_status read_box(ar_source *self, const int64_t *lo, const int64_t *hi, void *cells,
+                             arras_error *err)
+{
+    flat_source *f = (flat_source *)self;
+
+    return ar_flat_read(&f->flat, &self->info, lo, hi, cells, self->name, err);
+}
+
+static const void *mapped(ar_source *self) { return ((flat_source *)self)->cells; }
+
+static void close_source(ar_source *self)
+{
+    flat_source *f = (flat_source *)self;
+
+    if (f->map)
+        munmap(f->map, f->map_length);
+    close(f->flat.fd);
+    ar_free(f);
+}
+
+static const ar_source_type source_type = { .read_box = read_box,
+                                            .mapped = mapped,
+                                            .close = close_source };
+
+/* Where the file holds cells as they are in memory.  Without a map they are read. */
+static void map_cells(flat_source *f, const ar_flat_shape *shape, int64_t bytes)
+{
+    int64_t page = sysconf(_SC_PAGESIZE), first = shape->start / page * page;
+    bool    as_is = !shape->swapped && (!shape->fortran || shape->rank < 2) &&
+                 shape->dtype != ARRAS_BOOL && /* which may hold other bytes than 0 and 1 */
+                 shape->start % (int64_t)arras_dtype_size(shape->dtype) == 0;
+
+    if (!as_is || bytes == 0)
+        return;
+    size_t length = (size_t)(shape->start - first + bytes);
+    char  *map = mmap(NULL, length, PROT_READ, MAP_SHARED, f->flat.fd, first);
+    if (map == MAP_FAILED)
+        return;
+    f->map = map;
+    f->map_length = length;
+    f->cells = map + (shape->start - first);
+}
+
+static arras_status check_size(int64_t *bytes, const ar_flat_shape *shape, int64_t size,
+                               const char *name, arras_error *err)
+{
+    if (!ar_flat_bytes(bytes, (int64_t)arras_dtype_size(shape->dtype), shape->rank, shape->shape))
+        return ar_fail(err, ARRAS_EFORMAT, "%s: its shape makes more bytes than there can be",
+                       name);
+    if (shape->start <= size && *bytes <= size - shape->start)
+        return ARRAS_OK;
+    return ar_fail(err, ARRAS_EFORMAT,
+                   "%s is cut off: its shape makes %" PRId64 " bytes of data, %" PRId64
+                   " are there",
+                   name, *bytes, ar_max64(size - shape->start, 0));
+}
+
+arras_status ar_flat_open(ar_source **out, const ar_flat_shape *shape, const char *format, int fd,
+                          int64_t size, const char *name, arras_error *err)
+{
+    int64_t      bytes = 0;
+    arras_status status = check_size(&bytes, shape, size, name, err);
+    flat_source *f = status == ARRAS_OK ? ar_alloc(1, sizeof *f) : NULL;
+
+    if (!f) {
+        close(fd);
+        return status == ARRAS_OK ? ar_fail_memory(err, sizeof *f) : status;
+    }
+    f->source.type = &source_type;
+    snprintf(f->source.name, sizeof f->source.name, "%s", name);
+    set_info(&f->source.info, shape, format, bytes);
+    f->flat = (ar_flat){ .fd = fd, .start = shape->start, .swapped = shape->swapped };
+    ar_flat_dense(&f->flat, &f->source.info, shape->fortran);
+    map_cells(f, shape, bytes);
+    *out = &f->source;
+    return ARRAS_OK;
+}
+
+/* ---- Sink ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    ar_sink sink;
+    ar_flat flat;
+    ar_text temporary;
+    char    path[]; /* where it appears */
+} flat_sink;
+
+/* The longest run of cells that lie side by side in file and box. */
+static int whole_axes(const ar_store_info *info, const int64_t *lo, const int64_t *hi,
+                      int64_t *bytes)
+{
+    int d = info->rank;
+
+    *bytes = (int64_t)arras_dtype_size(info->dtype);
+    while (d > 0) {
+        d--;
+        *bytes *= hi[d] - lo[d];
+        if (hi[d] - lo[d] != info->shape[d])
+            break;
+    }
+    return d;
+}
+
+static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *hi,
+                              const void *cells, arras_error *err)
+{
+    flat_sink   *f = (flat_sink *)self;
+    const char  *from = cells;
+    int64_t      at[ARRAS_MAX_RANK], run;
+    int          outer = whole_axes(&self->info, lo, hi, &run);
+    arras_status status = ARRAS_OK;
+
+    memcpy(at, lo, sizeof *at * (size_t)self->info.rank);
+    while (run > 0 && status == ARRAS_OK) {
+        int64_t place = f->flat.start;
+        int     d = outer - 1;
+
+        for (int k = 0; k < self->info.rank; k++)
+            place += at[k] * f->flat.step[k];
+        status = ar_file_write(f->flat.fd, from, run, place, self->name, err);
+        from += run;
+        for (; d >= 0 && ++at[d] == hi[d]; d--)
+            at[d] = lo[d];
+        if (d < 0)
+            break;
+    }
+    return status;
+}
+
+static void release(flat_sink *f)
+{
+    close(f->flat.fd);
+    ar_text_free(&f->temporary);
+    ar_free(f);
+}
+
+static void abandon(ar_sink *self)
+{
+    flat_sink *f = (flat_sink *)self;
+
+    unlink(f->temporary.data);
+    release(f);
+}
+
+static arras_status finish(ar_sink *self, arras_error *err)
+{
+    flat_sink   *f = (flat_sink *)self;
+    arras_status status = ar_file_appear(f->temporary.data, f->path, err);
+
+    if (status != ARRAS_OK)
+        unlink(f->temporary.data);
+    release(f);
+    return status;
+}
+
+static const ar_sink_type sink_type = { .write_box = write_box,
+                                        .finish = finish,
+                                        .abandon = abandon };
+
+static arras_status write_fill(flat_sink *f, const void *fill, int64_t bytes, arras_error *err)
+{
+    enum { PIECE = 1 << 16 };
+    size_t       cell = arras_dtype_size(f->sink.info.dtype);
+    char         zero[16] = { 0 }, *piece;
+    arras_status status = ARRAS_OK;
+
+    if (fill)
+        memcpy(f->sink.info.fill, fill, cell);
+    if (!fill || memcmp(fill, zero, cell) == 0)
+        return ARRAS_OK; /* the file is zeros from the start */
+    piece = ar_alloc(1, PIECE);
+    if (!piece)
+        return ar_fail_memory(err, PIECE);
+    for (size_t at = 0; at < PIECE; at += cell)
+        memcpy(piece + at, fill, cell);
+    for (int64_t at = 0; at < bytes && status == ARRAS_OK; at += PIECE)
+        status = ar_file_write(f->flat.fd, piece, ar_min64(PIECE, bytes - at), f->flat.start + at,
+                               f->sink.name, err);
+    ar_free(piece);
+    return status;
+}
+
+static arras_status start_file(flat_sink *f, const ar_text *header, const void *fill, int64_t bytes,
+                               arras_error *err)
+{
+    int64_t length = header ? (int64_t)header->length : 0, end;
+
+    f->flat.start = length;
+    ar_flat_dense(&f->flat, &f->sink.info, false);
+    if (!ar_add64(&end, length, bytes) || ftruncate(f->flat.fd, end) != 0)
+        return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", f->sink.name, strerror(errno));
+    arras_status status =
+        length ? ar_file_write(f->flat.fd, header->data, length, 0, f->sink.name, err) : ARRAS_OK;
+    return status == ARRAS_OK ? write_fill(f, fill, bytes, err) : status;
+}
+
+arras_status ar_flat_create(ar_sink **out, const ar_flat_shape *shape, const char *format,
+                            const char *path, const ar_text *header, const void *fill,
+                            arras_error *err)
+{
+    size_t     length = strlen(path) + 1;
+    int64_t    bytes;
+    flat_sink *f = ar_alloc(1, sizeof *f + length);
+
+    if (!f)
+        return ar_fail_memory(err, sizeof *f + length);
+    memcpy(f->path, path, length);
+    snprintf(f->sink.name, sizeof f->sink.name, "%s", path);
+    f->sink.type = &sink_type;
+    if (!ar_flat_bytes(&bytes, (int64_t)arras_dtype_size(shape->dtype), shape->rank,
+                       shape->shape)) {
+        ar_free(f);
+        return ar_fail(err, ARRAS_ESIZE, "%s: its shape makes more bytes than there can be", path);
+    }
+    set_info(&f->sink.info, shape, format, bytes);
+    arras_status status = access(path, F_OK) == 0
+                              ? ar_fail(err, ARRAS_EIO, "%s is there already", path)
+                              : ar_file_make_beside(&f->temporary, &f->flat.fd, path, err);
+    if (status != ARRAS_OK) {
+        ar_free(f);
+        return status;
+    }
+    status = start_file(f, header, fill, bytes, err);
+    if (status != ARRAS_OK)
+        abandon(&f->sink);
+    else
+        *out = &f->sink;
+    return status;
+}

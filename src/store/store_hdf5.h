@@ -1,0 +1,178 @@
+/* store_hdf5.h -- what the files of the HDF5 format share.  Nobody else sees it.
+ *
+ * libhdf5 runs in one thread at a time: whoever calls it stands between ar_h5_enter and
+ * ar_h5_leave.  All functions below expect that, but these two, ar_h5_open and ar_h5_create. */
+#ifndef AR_STORE_HDF5_H
+#define AR_STORE_HDF5_H
+
+/* Numbered functions (H5Oget_info_by_name2) keep the meaning they have in 1.10. */
+#define H5_USE_110_API
+#include "store/hdf5_library.h"
+#include "store/store.h"
+
+#include <sys/stat.h>
+
+enum { AR_H5_PATH = 1024 }; /* bytes of a path inside a file that is written */
+
+/* ---- Calls and their failures (store_hdf5_call.c) -------------------------------------------- */
+
+/* Between these two libhdf5 prints nothing; afterwards it does again what others wanted of it. */
+void ar_h5_enter(void);
+void ar_h5_leave(void);
+
+/* What was said about the last failure by whoever noticed it first: one line. */
+typedef struct {
+    char text[240];
+    bool not_stored; /* not a failure: there is no such chunk */
+} ar_h5_reason;
+
+void ar_h5_why(ar_h5_reason *out);
+/* "NAME: WHAT: what libhdf5 says". */
+arras_status ar_h5_fail(arras_error *err, arras_status code, const char *name, const char *what);
+
+/* Identifiers that are to be closed, in the order in which they were obtained; at most 16. */
+typedef struct {
+    hid_t ids[16];
+    int   n;
+} ar_h5_ids;
+
+/* Hands the identifier on; one that is negative (a failure) is not kept. */
+hid_t ar_h5_keep(ar_h5_ids *ids, hid_t id);
+/* Why a call failed is still known afterwards. */
+void ar_h5_close(ar_h5_ids *ids);
+
+/* ---- Types (store_hdf5_type.c) --------------------------------------------------------------- */
+
+typedef struct {
+    arras_dtype dtype;      /* ARRAS_NO_DTYPE: not numbers */
+    bool        direct;     /* stored cells are those of dtype, up to the order of their bytes */
+    int         swap;       /* bytes of the numbers that are in the other order; 0: none are */
+    size_t      size;       /* bytes of a cell as stored */
+    char        stored[64]; /* in words */
+} ar_h5_type;
+
+/* What a type in a file means here.  It never fails: what is not known is not numbers. */
+void ar_h5_type_of(ar_h5_type *out, hid_t type);
+/* The type of cells in memory that cells of `stored` are converted to; negative: failed. */
+hid_t ar_h5_type_in_memory(arras_dtype dtype, hid_t stored);
+/* The type cells of dtype are stored as, as h5py does it. */
+hid_t ar_h5_type_to_store(arras_dtype dtype);
+
+/* ---- Filters (store_hdf5_filter.c) ----------------------------------------------------------- */
+
+typedef struct {
+    ar_codec_chain chain;
+    bool           direct; /* the chain is all that was done; otherwise libhdf5 has to decode */
+    char           missing[128]; /* a filter that nobody has, in words; "" for none */
+    char           codecs[256];
+} ar_h5_filters;
+
+arras_status ar_h5_filters_read(ar_h5_filters *out, hid_t plist, const ar_h5_type *type,
+                                const char *name, arras_error *err);
+/* The codecs of a parsed chain as HDF5 has them. */
+void ar_h5_filters_adapt(ar_codec_chain *chain);
+/* libhdf5 makes datasets only with filters it knows.  Between these two it takes those of a chain
+ * for granted. */
+void ar_h5_filters_pretend(const ar_codec_chain *chain, uint32_t *pretended);
+void ar_h5_filters_forget(uint32_t pretended);
+/* The filters of a chain into the properties of a new dataset. */
+arras_status ar_h5_filters_write(hid_t plist, const ar_codec_chain *chain, uint32_t pretended,
+                                 const ar_store_info *info, const char *name, arras_error *err);
+
+/* ---- What a file holds (store_hdf5_list.c) --------------------------------------------------- */
+
+typedef struct {
+    hid_t       file;
+    const char *path; /* of the file, for messages */
+} ar_h5_file;
+
+/* The dataset that is meant when none is named; or a refusal that says what there is. */
+arras_status ar_h5_only_dataset(ar_text *out, const ar_h5_file *file, arras_error *err);
+/* The refusal for a name that is not there. */
+arras_status ar_h5_no_dataset(const ar_h5_file *file, const char *inside, arras_error *err);
+arras_status ar_h5_list(ar_text *out, const ar_h5_file *file, const char *inside, arras_error *err);
+
+/* ---- Attributes and axes (store_hdf5_sound.c, _attributes.c, _axes.c) ------------------------ */
+
+/* The names of all attributes that can be read without harm, each with its NUL. */
+void ar_h5_attributes_find(ar_text *names, hid_t object);
+
+/* "name: value" lines. */
+void ar_h5_attributes_print(ar_text *out, hid_t object);
+/* All but those that tie a dataset to others in its file; those about the values of cells (a scale,
+ * a value for missing ones) only where cells are of the same type. */
+arras_status ar_h5_attributes_copy(hid_t to, hid_t from, bool same_cells, const char *name,
+                                   arras_error *err);
+
+/* An attribute with its values in memory. */
+typedef struct {
+    ar_h5_ids ids;
+    hid_t     id, type, space;
+    size_t    size; /* of a value in memory */
+    int64_t   count;
+    char     *values; /* NULL: none, or too many */
+} ar_h5_attribute;
+
+/* False: there is none that can be read.  To be closed either way. */
+bool ar_h5_attribute_open(ar_h5_attribute *out, hid_t object, const char *name);
+void ar_h5_attribute_close(ar_h5_attribute *attribute);
+
+bool ar_h5_is_scale(hid_t dataset);
+
+void ar_h5_axes_read(ar_store_info *info, hid_t dataset);
+/* Names of axes as scales, which stand in the group of the dataset; coordinates come with them.
+ * from: what it is like, -1 when that is no HDF5. */
+void ar_h5_axes_write(hid_t to, hid_t group, const ar_store_info *to_info, hid_t from,
+                      const ar_store_info *from_info);
+
+/* ---- Reading (store_hdf5_open.c, store_hdf5_read.c) ------------------------------------------ */
+
+typedef struct {
+    ar_source  base;
+    hid_t      file, dataset, memory_type; /* of cells as they are read */
+    int        fd;                         /* of the same file, for what needs no libhdf5 */
+    int64_t    file_size;
+    int64_t    offset;       /* of cells that lie in one piece; -1: they are not stored */
+    int        swap;         /* of these */
+    int        first_filter; /* which step of the chain that is: 1 after a swap */
+    size_t     chunk_bytes;
+    bool       whole_filters; /* chunks that end beyond the array are not filtered */
+    void      *map;
+    size_t     map_size;
+    char       missing[128]; /* a filter nobody has: why cells can't be read */
+} ar_h5_source;
+
+extern const ar_source_type ar_h5_chunked, ar_h5_contiguous, ar_h5_converted;
+
+arras_status ar_h5_open(ar_source **out, const char *path, const char *inside, arras_error *err);
+/* Flags as of H5Fopen, or H5F_ACC_TRUNC: a new one. */
+hid_t ar_h5_open_file(const char *path, unsigned flags);
+/* The dataset of a source; -1 where that is of another format. */
+hid_t ar_h5_dataset_of(const ar_source *source);
+
+/* ---- Writing (store_hdf5_write.c, store_hdf5_file.c) ----------------------------------------- */
+
+arras_status ar_h5_create(ar_sink **out, const char *path, const char *inside, arras_dtype dtype,
+                          int rank, const int64_t *shape, const ar_sink_options *options,
+                          arras_error *err);
+
+/* A new file beside the one it is going to be; shared by the datasets that are written into it. */
+typedef struct ar_h5_draft {
+    struct ar_h5_draft *next;
+    char               *target;
+    ar_text             path;
+    int                 fd;
+    hid_t               file;
+    int                 users, kept; /* datasets that are not complete yet; that are */
+    bool                replaces;    /* it began as a copy of the target */
+    struct stat         original;    /* which was this */
+} ar_h5_draft;
+
+/* The draft of a file, begun if there is none; there must be nothing of that name inside. */
+arras_status ar_h5_draft_join(ar_h5_draft **out, const char *path, const char *inside,
+                              arras_error *err);
+/* A dataset is complete, or was taken out.  With the last one the draft becomes the file, if any is
+ * to be kept, or vanishes. */
+arras_status ar_h5_draft_leave(ar_h5_draft *draft, bool keep, arras_error *err);
+
+#endif

@@ -1,0 +1,299 @@
+/* store_hdf5_file.c -- HDF5 files that are written: each as a draft beside its target, which takes
+ * the target's name when it is complete.  A crash at any moment leaves what was there before. */
+#include "store/store.h"
+#if defined ARRAS_HAVE_HDF5
+#include "store/store_file.h"
+#include "store/store_hdf5.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Files that are being written.  Several new datasets of one file share a draft. */
+static ar_h5_draft *drafts;
+
+/* ---- Copies of files ------------------------------------------------------------------------- */
+
+static bool copy_in_pieces(int to, int from)
+{
+    enum { PIECE = 1 << 20 };
+    char   *piece = ar_alloc(1, PIECE);
+    ssize_t got = piece ? 1 : -1;
+    int64_t at = 0;
+
+    while (got > 0) {
+        got = pread(from, piece, PIECE, at);
+        if (got > 0 && pwrite(to, piece, (size_t)got, at) != got)
+            got = -1;
+        at += got > 0 ? got : 0;
+    }
+    ar_free(piece);
+    return got == 0;
+}
+
+/* By reference where the file system can share blocks, else inside the kernel, else through memory.
+ */
+static bool copy_file(int to, int from)
+{
+    enum { MOST = 1 << 30 };
+    ssize_t got = 1;
+
+    if (ioctl(to, FICLONE, from) == 0)
+        return true;
+    while (got > 0)
+        got = copy_file_range(from, NULL, to, NULL, MOST, 0);
+    return got == 0 || (ftruncate(to, 0) == 0 && copy_in_pieces(to, from));
+}
+
+/* libhdf5 has the target open meanwhile, with its lock: nobody writes to it. */
+static arras_status copy_target(ar_h5_draft *draft, hid_t original, arras_error *err)
+{
+    void *handle = NULL;
+    int   from;
+
+    if (H5Fget_vfd_handle(original, H5P_DEFAULT, &handle) < 0 || !handle)
+        return ar_h5_fail(err, ARRAS_EIO, draft->target, "libhdf5 has no descriptor for it");
+    from = *(int *)handle;
+    if (fstat(from, &draft->original) != 0 || !copy_file(draft->fd, from) ||
+        fchmod(draft->fd, draft->original.st_mode & 07777) != 0)
+        return ar_fail(err, ARRAS_EIO, "%s can't be copied to %s: %s", draft->target,
+                       draft->path.data, strerror(errno));
+    return ARRAS_OK;
+}
+
+/* ---- Drafts ---------------------------------------------------------------------------------- */
+
+static void free_draft(ar_h5_draft *draft)
+{
+    if (draft->fd >= 0)
+        close(draft->fd);
+    ar_text_free(&draft->path);
+    ar_free(draft->target);
+    ar_free(draft);
+}
+
+/* Nothing is left of it.  Without its bytes there is room on a full disk, so that libhdf5, which
+ * keeps what it can't write, gets rid of it. */
+static void destroy_draft(ar_h5_draft *draft)
+{
+    if (draft->path.data) {
+        unlink(draft->path.data);
+        if (ftruncate(draft->fd, 0) != 0)
+            errno = 0; /* nobody sees the file any more */
+    }
+    if (draft->file >= 0)
+        H5Fclose(draft->file);
+    free_draft(draft);
+}
+
+static arras_status start_copy(ar_h5_draft *draft, hid_t original, arras_error *err)
+{
+    arras_status status = ar_file_make_beside(&draft->path, &draft->fd, draft->target, err);
+
+    if (status == ARRAS_OK)
+        status = copy_target(draft, original, err);
+    if (status != ARRAS_OK)
+        return status;
+    draft->replaces = true;
+    draft->file = ar_h5_open_file(draft->path.data, H5F_ACC_RDWR);
+    return draft->file >= 0 ? ARRAS_OK
+                            : ar_h5_fail(err, ARRAS_EIO, draft->target, "its copy can't be opened");
+}
+
+static arras_status start_new(ar_h5_draft *draft, arras_error *err)
+{
+    arras_status status = ar_file_make_beside(&draft->path, &draft->fd, draft->target, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    draft->file = ar_h5_open_file(draft->path.data, H5F_ACC_TRUNC);
+    return draft->file >= 0 ? ARRAS_OK
+                            : ar_h5_fail(err, ARRAS_EIO, draft->target, "it can't be made");
+}
+
+/* ---- Which file is meant --------------------------------------------------------------------- */
+
+/* One name for each file, links followed: the target itself, or its directory when it is new. */
+static arras_status find_target(char *out, bool *exists, const char *path, arras_error *err)
+{
+    char        parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const char *leaf = slash ? slash + 1 : path;
+
+    *exists = realpath(path, out) != NULL;
+    if (*exists)
+        return ARRAS_OK;
+    snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    if (errno != ENOENT || !*leaf || !realpath(parent, out) ||
+        strlen(out) + strlen(leaf) + 2 > PATH_MAX)
+        return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", path, strerror(errno));
+    snprintf(out + strlen(out), PATH_MAX - strlen(out), "%s%s", strcmp(out, "/") ? "/" : "", leaf);
+    return ARRAS_OK;
+}
+
+static ar_h5_draft *find_draft(const char *target)
+{
+    ar_h5_draft *draft = drafts;
+
+    while (draft && strcmp(draft->target, target) != 0)
+        draft = draft->next;
+    return draft;
+}
+
+/* ---- Free places in a file ------------------------------------------------------------------- */
+
+static arras_status check_part(bool *there, hid_t file, const char *path, const char *part,
+                               bool is_last, arras_error *err)
+{
+    htri_t     exists = H5Lexists(file, part, H5P_DEFAULT);
+    H5O_info_t object;
+
+    *there = exists > 0;
+    if (exists < 0)
+        return ar_h5_fail(err, ARRAS_EFORMAT, path, part);
+    if (*there && is_last)
+        return ar_fail(err, ARRAS_EIO, "%s has %s already; choose another name", path, part);
+    if (*there && (H5Oget_info_by_name2(file, part, &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0 ||
+                   object.type != H5O_TYPE_GROUP))
+        return ar_fail(err, ARRAS_EIO, "%s: %s is no group, nothing can be in it", path, part);
+    return ARRAS_OK;
+}
+
+/* Every part of the path on the way is a group or not there, and its end is not there. */
+static arras_status check_free(hid_t file, const char *path, const char *inside, arras_error *err)
+{
+    char         part[AR_H5_PATH];
+    bool         there = true;
+    arras_status status = ARRAS_OK;
+
+    for (size_t n = 1; there && status == ARRAS_OK; n++) {
+        n += strcspn(inside + n, "/");
+        snprintf(part, sizeof part, "%.*s", (int)n, inside);
+        status = check_part(&there, file, path, part, !inside[n], err);
+        if (!inside[n])
+            break;
+    }
+    return status;
+}
+
+/* ---- Joining and leaving --------------------------------------------------------------------- */
+
+static arras_status start_draft(ar_h5_draft *draft, const char *path, bool exists,
+                                const char *inside, arras_error *err)
+{
+    hid_t        original;
+    arras_status status;
+
+    if (!exists)
+        return start_new(draft, err);
+    original = ar_h5_open_file(draft->target, H5F_ACC_RDONLY);
+    if (original < 0)
+        return ar_h5_fail(err, ARRAS_EIO, path,
+                          "nothing can be added to what is no readable HDF5 file");
+    status = check_free(original, path, inside, err); /* before a copy is made for nothing */
+    if (status == ARRAS_OK)
+        status = start_copy(draft, original, err);
+    H5Fclose(original);
+    return status;
+}
+
+static arras_status new_draft(ar_h5_draft **out, const char *path, const char *target, bool exists,
+                              const char *inside, arras_error *err)
+{
+    size_t       length = strlen(target) + 1;
+    ar_h5_draft *draft = ar_alloc(1, sizeof *draft);
+    arras_status status;
+
+    if (!draft)
+        return ar_fail_memory(err, sizeof *draft);
+    draft->file = draft->fd = -1;
+    draft->target = ar_alloc(length, 1);
+    if (draft->target) {
+        memcpy(draft->target, target, length);
+        status = start_draft(draft, path, exists, inside, err);
+    } else {
+        status = ar_fail_memory(err, length);
+    }
+    if (status != ARRAS_OK) {
+        destroy_draft(draft);
+        return status;
+    }
+    draft->next = drafts;
+    *out = drafts = draft;
+    return ARRAS_OK;
+}
+
+arras_status ar_h5_draft_join(ar_h5_draft **out, const char *path, const char *inside,
+                              arras_error *err)
+{
+    char         target[PATH_MAX];
+    bool         exists;
+    arras_status status = find_target(target, &exists, path, err);
+    ar_h5_draft *draft = status == ARRAS_OK ? find_draft(target) : NULL;
+
+    if (draft)
+        status = check_free(draft->file, path, inside, err);
+    else if (status == ARRAS_OK)
+        status = new_draft(&draft, path, target, exists, inside, err);
+    if (status != ARRAS_OK)
+        return status;
+    draft->users++;
+    *out = draft;
+    return ARRAS_OK;
+}
+
+/* What somebody else wrote into the target since it was copied would be lost. */
+static arras_status replace_target(const ar_h5_draft *draft, arras_error *err)
+{
+    struct stat now;
+
+    if (stat(draft->target, &now) != 0 || now.st_ino != draft->original.st_ino ||
+        now.st_size != draft->original.st_size ||
+        now.st_mtim.tv_sec != draft->original.st_mtim.tv_sec ||
+        now.st_mtim.tv_nsec != draft->original.st_mtim.tv_nsec)
+        return ar_fail(err, ARRAS_EIO,
+                       "%s was changed by others meanwhile; it stays as they left it",
+                       draft->target);
+    if (fsync(draft->fd) != 0 || rename(draft->path.data, draft->target) != 0)
+        return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", draft->target, strerror(errno));
+    return ARRAS_OK;
+}
+
+static arras_status commit_draft(ar_h5_draft *draft, arras_error *err)
+{
+    hid_t file = draft->file;
+
+    draft->file = -1;
+    if (H5Fclose(file) < 0)
+        return ar_h5_fail(err, ARRAS_EIO, draft->target, "it can't be completed");
+    return draft->replaces ? replace_target(draft, err)
+                           : ar_file_appear(draft->path.data, draft->target, err);
+}
+
+arras_status ar_h5_draft_leave(ar_h5_draft *draft, bool keep, arras_error *err)
+{
+    ar_h5_draft **at = &drafts;
+    arras_status  status;
+
+    draft->kept += keep;
+    if (--draft->users > 0)
+        return ARRAS_OK;
+    while (*at != draft)
+        at = &(*at)->next;
+    *at = draft->next;
+    status = draft->kept ? commit_draft(draft, err) : ARRAS_OK;
+    if (draft->kept && status == ARRAS_OK)
+        free_draft(draft);
+    else
+        destroy_draft(draft);
+    return status;
+}
+#endif

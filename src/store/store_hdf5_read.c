@@ -1,0 +1,222 @@
+/* store_hdf5_read.c -- cells of an HDF5 dataset: chunks as they are stored, pieces of the file, or
+ * what libhdf5 makes of them. */
+#include "store/store.h"
+#if defined ARRAS_HAVE_HDF5
+#include "store/flat.h"
+#include "store/store_hdf5.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void close_source(ar_source *self)
+{
+    ar_h5_source *s = (ar_h5_source *)self;
+
+    ar_h5_enter();
+    if (s->dataset >= 0)
+        H5Dclose(s->dataset);
+    if (s->memory_type >= 0)
+        H5Tclose(s->memory_type);
+    if (s->file >= 0)
+        H5Fclose(s->file);
+    ar_h5_leave();
+    if (s->map)
+        munmap(s->map, s->map_size);
+    ar_free(s);
+}
+
+static arras_status describe(ar_source *self, ar_text *out, arras_error *err)
+{
+    ar_h5_source *s = (ar_h5_source *)self;
+
+    ar_h5_enter();
+    ar_h5_attributes_print(out, s->dataset);
+    ar_h5_leave();
+    return out->failed ? ar_fail_memory(err, out->length) : ARRAS_OK;
+}
+
+/* ---- Chunks as they are stored --------------------------------------------------------------- */
+
+static arras_status fail_chunk(const ar_h5_source *s, const int64_t *chunk, const char *what,
+                               arras_error *err)
+{
+    char   numbers[200] = "";
+    size_t at = 0;
+
+    for (int d = 0; d < s->base.info.rank && at < sizeof numbers; d++)
+        at += (size_t)snprintf(numbers + at, sizeof numbers - at, "%s%" PRId64, d ? ", " : "",
+                               chunk[d]);
+    return ar_fail(err, ARRAS_EFORMAT, "%s: chunk [%s]: %s", s->base.name, numbers, what);
+}
+
+/* That a chunk is not stored is told as a failure. */
+static arras_status chunk_size(hsize_t *size, bool *missing, const ar_h5_source *s,
+                               const hsize_t *at, const int64_t *chunk, arras_error *err)
+{
+    ar_h5_reason why = { .not_stored = true };
+
+    *size = 0;
+    if (H5Dget_chunk_storage_size(s->dataset, at, size) < 0)
+        ar_h5_why(&why);
+    *missing = *size == 0 && why.not_stored;
+    if (*missing || (*size > 0 && *size <= (hsize_t)s->file_size))
+        return ARRAS_OK;
+    if (*size > 0)
+        snprintf(why.text, sizeof why.text, "said to have %" PRIu64 " bytes, the file has %" PRId64,
+                 (uint64_t)*size, s->file_size);
+    return fail_chunk(s, chunk, why.text, err);
+}
+
+static arras_status read_stored(const ar_h5_source *s, const hsize_t *at, const int64_t *chunk,
+                                ar_chunk_bytes *out, arras_error *err)
+{
+    hsize_t      size;
+    ar_h5_reason why;
+    arras_status status = chunk_size(&size, &out->missing, s, at, chunk, err);
+
+    if (status != ARRAS_OK || out->missing)
+        return status;
+    ar_text_cut(&out->bytes, 0);
+    if (!ar_text_reserve(&out->bytes, (size_t)size))
+        return ar_fail_memory(err, (size_t)size);
+    if (H5Dread_chunk(s->dataset, H5P_DEFAULT, at, &out->skipped, out->bytes.data) < 0) {
+        ar_h5_why(&why);
+        return fail_chunk(s, chunk, why.text, err);
+    }
+    out->bytes.length = (size_t)size;
+    return ARRAS_OK;
+}
+
+/* From a mask of filters to one of steps of the chain.  A file may ask that chunks which end beyond
+ * the array are not filtered at all; their masks do not show it. */
+static uint32_t skipped_steps(const ar_h5_source *s, uint32_t mask, const hsize_t *at)
+{
+    const ar_store_info *info = &s->base.info;
+    int                  filters = s->base.chain.n - s->first_filter;
+
+    for (int d = 0; d < info->rank && s->whole_filters; d++)
+        if (info->chunk[d] > info->shape[d] - (int64_t)at[d])
+            mask = UINT32_MAX;
+    return (mask & (((uint32_t)1 << filters) - 1)) << s->first_filter;
+}
+
+static arras_status fetch(ar_source *self, const int64_t *chunk, ar_chunk_bytes *out,
+                          arras_error *err)
+{
+    ar_h5_source *s = (ar_h5_source *)self;
+    hsize_t       at[ARRAS_MAX_RANK];
+    arras_status  status;
+
+    for (int d = 0; d < self->info.rank; d++)
+        at[d] = (hsize_t)(chunk[d] * self->info.chunk[d]);
+    ar_h5_enter();
+    status = read_stored(s, at, chunk, out, err);
+    ar_h5_leave();
+    if (status == ARRAS_OK && !out->missing)
+        out->skipped = skipped_steps(s, out->skipped, at);
+    return status;
+}
+
+const ar_source_type ar_h5_chunked = { .fetch = fetch,
+                                       .describe = describe,
+                                       .close = close_source };
+
+/* ---- Cells in one piece ---------------------------------------------------------------------- */
+
+static const void *mapped(ar_source *self)
+{
+    ar_h5_source *s = (ar_h5_source *)self;
+
+    return s->map ? (const char *)s->map + s->offset % sysconf(_SC_PAGESIZE) : NULL;
+}
+
+static void fill_box(const ar_store_info *info, const int64_t *lo, const int64_t *hi, char *cells)
+{
+    size_t  size = arras_dtype_size(info->dtype);
+    int64_t n = 1;
+
+    for (int d = 0; d < info->rank; d++)
+        n *= hi[d] - lo[d];
+    for (int64_t i = 0; i < n; i++)
+        memcpy(cells + (size_t)i * size, info->fill, size);
+}
+
+static arras_status read_piece(ar_source *self, const int64_t *lo, const int64_t *hi, void *cells,
+                               arras_error *err)
+{
+    ar_h5_source *s = (ar_h5_source *)self;
+    ar_flat       flat = { .fd = s->fd, .start = s->offset, .swapped = s->swap != 0 };
+
+    if (s->offset < 0) {
+        fill_box(&self->info, lo, hi, cells);
+        return ARRAS_OK;
+    }
+    ar_flat_dense(&flat, &self->info, false);
+    return ar_flat_read(&flat, &self->info, lo, hi, cells, self->name, err);
+}
+
+const ar_source_type ar_h5_contiguous = {
+    .read_box = read_piece, .mapped = mapped, .describe = describe, .close = close_source
+};
+
+/* ---- Everything else ------------------------------------------------------------------------- */
+
+static herr_t read_selected(const ar_h5_source *s, const hsize_t *start, const hsize_t *count,
+                            void *cells)
+{
+    ar_h5_ids ids = { .n = 0 };
+    int       rank = s->base.info.rank;
+    hid_t     file = ar_h5_keep(&ids, H5Dget_space(s->dataset));
+    hid_t     memory =
+        ar_h5_keep(&ids, rank ? H5Screate_simple(rank, count, NULL) : H5Screate(H5S_SCALAR));
+    herr_t result = -1;
+
+    if (file >= 0 && memory >= 0 &&
+        (rank == 0 || H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, count, NULL) >= 0))
+        result = H5Dread(s->dataset, s->memory_type, memory, file, H5P_DEFAULT, cells);
+    ar_h5_close(&ids);
+    return result;
+}
+
+static arras_status read_converted(ar_source *self, const int64_t *lo, const int64_t *hi,
+                                   void *cells, arras_error *err)
+{
+    ar_h5_source *s = (ar_h5_source *)self;
+    hsize_t       start[ARRAS_MAX_RANK], count[ARRAS_MAX_RANK];
+    arras_status  status = ARRAS_OK;
+
+    if (self->info.dtype == ARRAS_NO_DTYPE)
+        return ar_fail(err, ARRAS_EFORMAT, "%s holds %s, which are not numbers", self->name,
+                       self->info.stored);
+    if (s->missing[0])
+        return ar_fail(err, ARRAS_EFORMAT,
+                       "%s needs HDF5 %s, which is not known here; a plug-in for it would be found "
+                       "through HDF5_PLUGIN_PATH",
+                       self->name, s->missing);
+    for (int d = 0; d < self->info.rank; d++) {
+        start[d] = (hsize_t)lo[d];
+        count[d] = (hsize_t)(hi[d] - lo[d]);
+        if (lo[d] == hi[d])
+            return ARRAS_OK;
+    }
+    ar_h5_enter();
+    if (read_selected(s, start, count, cells) < 0)
+        status = ar_h5_fail(err, ARRAS_EFORMAT, self->name, "cells can't be read");
+    ar_h5_leave();
+    return status;
+}
+
+const ar_source_type ar_h5_converted = { .read_box = read_converted,
+                                         .describe = describe,
+                                         .close = close_source };
+
+hid_t ar_h5_dataset_of(const ar_source *source)
+{
+    bool ours = source->type == &ar_h5_chunked || source->type == &ar_h5_contiguous ||
+                source->type == &ar_h5_converted;
+
+    return ours ? ((const ar_h5_source *)source)->dataset : -1;
+}
+#endif

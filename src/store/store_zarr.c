@@ -1,0 +1,65 @@
+/* store_zarr.c -- the format Zarr, versions 2 and 3: a directory for each array and group. */
+#include "store/store.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static bool recognise(const char *path, const uint8_t *first, size_t n)
+{
+    static const char *const files[] = { "zarr.json", ".zarray", ".zgroup" };
+    bool                     found = false;
+
+    (void)n;
+    for (size_t i = 0; !first && !found && i < AR_COUNT(files); i++) {
+        ar_text name = { 0 };
+
+        ar_text_printf(&name, "%s/%s", path, files[i]);
+        found = !name.failed && access(name.data, F_OK) == 0;
+        ar_text_free(&name);
+    }
+    return found;
+}
+
+#if defined ARRAS_HAVE_JANSSON
+#include "store/store_zarr.h"
+
+const ar_format ar_format_zarr = { .name = "Zarr",
+                                   .recognise = recognise,
+                                   .open = ar_zarr_open,
+                                   .list = ar_zarr_list,
+                                   .create = ar_zarr_create };
+#else
+
+static arras_status refuse(const char *path, arras_error *err)
+{
+    return ar_fail(err, ARRAS_EFORMAT, "%s: this Arras was built without jansson, which Zarr needs",
+                   path);
+}
+
+static arras_status open_zarr(ar_source **out, const char *path, const char *inside,
+                              arras_error *err)
+{
+    (void)out, (void)inside;
+    return refuse(path, err);
+}
+
+static arras_status list_zarr(ar_text *out, const char *path, const char *inside, arras_error *err)
+{
+    (void)out, (void)inside;
+    return refuse(path, err);
+}
+
+static arras_status create_zarr(ar_sink **out, const char *path, const char *inside,
+                                arras_dtype dtype, int rank, const int64_t *shape,
+                                const ar_sink_options *options, arras_error *err)
+{
+    (void)out, (void)inside, (void)dtype, (void)rank, (void)shape, (void)options;
+    return refuse(path, err);
+}
+
+const ar_format ar_format_zarr = { .name = "Zarr",
+                                   .recognise = recognise,
+                                   .open = open_zarr,
+                                   .list = list_zarr,
+                                   .create = create_zarr };
+#endif
