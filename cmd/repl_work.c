@@ -8,10 +8,12 @@
 
 /* ---- Lowering -------------------------------------------------------------------------------- */
 
-static bool lower_program(cmd_work *w, const cmd_session *s, cmd_error *err)
+/* `outputs` names what is wanted; none: what the text makes. */
+static bool lower_program(arras_graph **out, const cmd_session *s, int noutputs,
+                          const char *const *outputs, cmd_error *err)
 {
     lang_input *inputs = calloc((size_t)s->count + 1, sizeof *inputs);
-    lang_world  world = { .ninputs = s->count, .inputs = inputs };
+    lang_world  world = { s->count, inputs, 0, NULL, noutputs, outputs };
     lang_error  why;
     bool        ok;
 
@@ -22,7 +24,7 @@ static bool lower_program(cmd_work *w, const cmd_session *s, cmd_error *err)
 
         inputs[i] = (lang_input){ s->variables[i].name, a->dtype, a->rank, a->shape };
     }
-    ok = lang_lower(&w->graph, s->program, &world, &why) || cmd_fail(err, "%s", why.text);
+    ok = lang_lower(out, s->program, &world, &why) || cmd_fail(err, "%s", why.text);
     free(inputs);
     return ok;
 }
@@ -45,9 +47,25 @@ static void take_back(cmd_work *w)
     w->added = false;
 }
 
+/* A text that only defines: its mistakes are told now, not when somebody reads it. */
+static bool check_lets(const cmd_session *s, cmd_error *err)
+{
+    bool ok = true;
+
+    for (int i = 0; ok && lang_program_let(s->program, i); i++) {
+        const char  *name = lang_program_let(s->program, i);
+        arras_graph *g = NULL;
+
+        ok = lower_program(&g, s, 1, &name, err);
+        arras_graph_free(g);
+    }
+    return ok;
+}
+
 static bool lower_text(cmd_work *w, cmd_session *s, cmd_error *err)
 {
-    bool ok = !lang_program_output(s->program, 0) || lower_program(w, s, err);
+    bool ok = lang_program_output(s->program, 0) ? lower_program(&w->graph, s, 0, NULL, err)
+                                                 : check_lets(s, err);
 
     lang_program_forget_results(s->program);
     return ok;

@@ -40,6 +40,8 @@ const char *lang_program_param(const lang_program *p, int i);
 /* What the last lang_program_add defines anew with the help of itself: `a` in `a = a + 1` when
  * something defined a before.  It is an input now; the old value is the program's before that. */
 const char *lang_program_renewed(const lang_program *p, int i);
+/* The lets of the last lang_program_add. */
+const char *lang_program_let(const lang_program *p, int i);
 /* Whether something reads this name that nobody defines: an input, or a constant such as `e`, which
  * an input of that name hides. */
 bool lang_program_reads(const lang_program *p, const char *name);

@@ -284,6 +284,17 @@ static void list_renewed(lang_program *p, const lang_unit *unit)
     }
 }
 
+static void list_lets(lang_program *p, const lang_unit *unit)
+{
+    begin_list(p, &p->lets);
+    for (size_t i = 0; i < unit->statements.count; i++) {
+        const lang_statement *s = unit->statements.items[i];
+
+        if (s->kind == LANG_LET)
+            list_once(p, &p->lets, s->symbol);
+    }
+}
+
 static void refresh(lang_program *p)
 {
     forget_dead_statements(p);
@@ -302,6 +313,7 @@ const char *lang_program_input(const lang_program *p, int i) { return name_at(&p
 const char *lang_program_output(const lang_program *p, int i) { return name_at(&p->outputs, i); }
 const char *lang_program_param(const lang_program *p, int i) { return name_at(&p->params, i); }
 const char *lang_program_renewed(const lang_program *p, int i) { return name_at(&p->renewed, i); }
+const char *lang_program_let(const lang_program *p, int i) { return name_at(&p->lets, i); }
 
 const char *lang_index_hint(const lang_node *node, char *room, size_t size)
 {
@@ -375,6 +387,7 @@ void lang_program_free(lang_program *p)
     lang_list_free(&p->outputs);
     lang_list_free(&p->params);
     lang_list_free(&p->renewed);
+    lang_list_free(&p->lets);
     lang_symbols_free(&p->symbols);
     free(p);
 }
@@ -388,7 +401,8 @@ static bool reserve(lang_program *p, const lang_unit *unit)
            lang_list_reserve(&p->before, p->statements.count) &&
            lang_list_reserve(&p->statements, p->statements.count + unit->statements.count) &&
            lang_list_reserve(&p->inputs, symbols) && lang_list_reserve(&p->outputs, symbols) &&
-           lang_list_reserve(&p->params, symbols) && lang_list_reserve(&p->renewed, symbols);
+           lang_list_reserve(&p->params, symbols) && lang_list_reserve(&p->renewed, symbols) &&
+           lang_list_reserve(&p->lets, symbols);
 }
 
 static void note_before(lang_program *p)
@@ -412,6 +426,7 @@ bool lang_program_add(lang_program *p, const char *file, const char *text, size_
     }
     note_before(p);
     list_renewed(p, unit);
+    list_lets(p, unit);
     p->units.items[p->units.count++] = unit;
     for (size_t i = 0; i < unit->statements.count; i++) {
         define(unit->statements.items[i]);
@@ -452,6 +467,7 @@ void lang_program_undo(lang_program *p)
             *slot = p->statements.items[i];
     }
     p->renewed.count = 0;
+    p->lets.count = 0;
     lang_list_free(&added);
     refresh(p);
 }

@@ -21,8 +21,8 @@ struct lang_program {
     lang_list    units;      /* of lang_unit */
     lang_list    statements; /* of lang_statement, in order */
     lang_list    before;     /* the statements as they were before the last addition */
-    lang_list    inputs, outputs, params, renewed; /* of lang_symbol */
-    unsigned     listing;                          /* counts lists that were made */
+    lang_list    inputs, outputs, params, renewed, lets; /* of lang_symbol */
+    unsigned     listing;                                /* counts lists that were made */
 };
 
 /* Parses statements, or one expression alone, into a new unit. */

@@ -315,6 +315,9 @@ def pipes(t):
     ran = pipe(t, "let a = 5\na = nope\n:type a = 2\na\nlet q = nope*2; q\n:names\n")
     kept = b"a : i64[]\nresult : i64[] = 5\nresult : i64[]\na\n"
     t.same("a line that fails, or only asks, defines nothing", ran.stdout, kept)
+    ran = pipe(t, "let q = nope*2\n:names\n")
+    t.same("a let that fails defines nothing", ran.stdout, b"")
+    t.has("and says so at once", ran.stderr.decode(), "unknown name `nope`")
     ran = pipe(t, "let a = 5\na = a + 1\nparam p = 2.5\np = p*a\n:names\n")
     t.same("a let begins with its value", ran.stdout, b"a : i64[] = 6\np : f64[] = 15.0\na : i64[]\np : f64[]\n")
     ran = pipe(t, "let b = [1,2]\nlet b = b*10\n:type b = b + 0.5\nb = b + nope\n")
