@@ -34,19 +34,25 @@ macro(arras_leaf_package name package)
     endif()
 endmacro()
 
+# A library that is loaded when it is first needed: sources see its headers, and the name to load as
+# ARRAS_NAME_LIBRARY.
+macro(arras_leaf_loaded name package library)
+    pkg_check_modules(leaf_${name} QUIET ${package})
+    find_library(loaded_${name} ${library} HINTS ${leaf_${name}_LIBRARY_DIRS})
+    if(leaf_${name}_FOUND AND loaded_${name})
+        file(REAL_PATH ${loaded_${name}} loaded_file)
+        string(REGEX MATCH "[^/]+\\.so\\.[0-9]+" loaded_name ${loaded_file})
+        arras_leaf(${name} "${leaf_${name}_INCLUDE_DIRS}" "" "")
+        target_compile_definitions(arras_objects PRIVATE ARRAS_${name}_LIBRARY="${loaded_name}")
+    else()
+        message(STATUS "Without ${package}: store/ will refuse what needs it")
+    endif()
+endmacro()
+
 # ---- Codecs ------------------------------------------------------------------------------------
 
-pkg_check_modules(blosc QUIET blosc)
-find_library(blosc_library blosc)
-if(blosc_FOUND AND blosc_library)
-    # Loaded when it is needed: it brings the C++ library with it.
-    file(REAL_PATH ${blosc_library} blosc_file)
-    string(REGEX MATCH "[^/]+\\.so\\.[0-9]+" blosc_name ${blosc_file})
-    arras_leaf(BLOSC "${blosc_INCLUDE_DIRS}" "" "")
-    target_compile_definitions(arras_objects PRIVATE ARRAS_BLOSC_LIBRARY="${blosc_name}")
-else()
-    message(STATUS "Without blosc: store/ will refuse what needs it")
-endif()
+# Blosc brings the C++ library with it, and most programs meet none.
+arras_leaf_loaded(BLOSC blosc blosc)
 arras_leaf_package(ZSTD libzstd)
 arras_leaf_package(LZ4 liblz4)
 arras_leaf_package(DEFLATE libdeflate)
@@ -66,14 +72,5 @@ arras_leaf_package(JANSSON jansson)
 # ---- HDF5, and with it netCDF-4 ----------------------------------------------------------------
 
 # Plain "hdf5" may be the one for MPI.  Scales of dimensions are in a library of their own.
-pkg_check_modules(hdf5 QUIET hdf5-serial)
-find_library(hdf5_hl_library hdf5_hl HINTS ${hdf5_LIBRARY_DIRS})
-if(hdf5_FOUND AND hdf5_hl_library)
-    # It is loaded when it is needed: src/store/hdf5_library.h says why.
-    file(REAL_PATH ${hdf5_hl_library} hdf5_hl_file)
-    string(REGEX MATCH "[^/]+\\.so\\.[0-9]+" hdf5_hl_name ${hdf5_hl_file})
-    arras_leaf(HDF5 "${hdf5_INCLUDE_DIRS}" "" "")
-    target_compile_definitions(arras_objects PRIVATE ARRAS_HDF5_LIBRARY="${hdf5_hl_name}")
-else()
-    message(STATUS "Without hdf5-serial: store/ will refuse HDF5 and netCDF-4")
-endif()
+# src/store/hdf5_library.h says why it is loaded.
+arras_leaf_loaded(HDF5 hdf5-serial hdf5_hl)

@@ -106,21 +106,12 @@ static arras_status crc32c_decode(const ar_codec_step *step, int cell_size, ar_t
 static arras_status crc32c_encode(const ar_codec_step *step, int cell_size, ar_text *out,
                                   const void *in, size_t n, arras_error *err)
 {
-    arras_status status = ar_codec_room(out, n + CHECKSUM, err);
-
     (void)step, (void)cell_size;
-    if (status != ARRAS_OK)
-        return status;
-    if (n > 0)
-        memcpy(out->data, in, n);
-    ar_put_le32(out->data + n, checksum(in, n));
-    return ARRAS_OK;
+    return ar_codec_sum_up(out, in, n, checksum(in, n), err);
 }
-
-static size_t crc32c_grown(size_t n) { return n > SIZE_MAX - CHECKSUM ? n : n + CHECKSUM; }
 
 const ar_codec ar_codec_crc32c = { .name = "crc32c",
                                    .decode = crc32c_decode,
                                    .encode = crc32c_encode,
                                    .strip = crc32c_strip,
-                                   .grown = crc32c_grown };
+                                   .grown = ar_codec_summed };

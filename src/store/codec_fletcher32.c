@@ -83,21 +83,12 @@ static arras_status fletcher32_decode(const ar_codec_step *step, int cell_size, 
 static arras_status fletcher32_encode(const ar_codec_step *step, int cell_size, ar_text *out,
                                       const void *in, size_t n, arras_error *err)
 {
-    arras_status status = ar_codec_room(out, n + CHECKSUM, err);
-
     (void)step, (void)cell_size;
-    if (status != ARRAS_OK)
-        return status;
-    if (n > 0)
-        memcpy(out->data, in, n);
-    ar_put_le32(out->data + n, checksum(in, n));
-    return ARRAS_OK;
+    return ar_codec_sum_up(out, in, n, checksum(in, n), err);
 }
-
-static size_t fletcher32_grown(size_t n) { return n > SIZE_MAX - CHECKSUM ? n : n + CHECKSUM; }
 
 const ar_codec ar_codec_fletcher32 = { .name = "fletcher32",
                                        .decode = fletcher32_decode,
                                        .encode = fletcher32_encode,
                                        .strip = fletcher32_strip,
-                                       .grown = fletcher32_grown };
+                                       .grown = ar_codec_summed };

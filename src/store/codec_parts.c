@@ -28,6 +28,22 @@ arras_status ar_codec_copy(const char *name, ar_text *out, size_t most, const vo
     return status;
 }
 
+enum { CHECKSUM = 4 };
+
+arras_status ar_codec_sum_up(ar_text *out, const void *in, size_t n, uint32_t sum, arras_error *err)
+{
+    arras_status status = ar_codec_room(out, n + CHECKSUM, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    if (n > 0)
+        memcpy(out->data, in, n);
+    ar_put_le32(out->data + n, sum);
+    return ARRAS_OK;
+}
+
+size_t ar_codec_summed(size_t n) { return n > SIZE_MAX - CHECKSUM ? n : n + CHECKSUM; }
+
 arras_status ar_codec_too_long(const char *name, uint64_t n, size_t most, arras_error *err)
 {
     return ar_fail(err, ARRAS_EFORMAT, "%s: %" PRIu64 " bytes come out, at most %zu should", name,

@@ -49,6 +49,11 @@ static inline uint64_t ar_be64(const unsigned char *p)
     return (uint64_t)ar_be32(p) << 32 | ar_be32(p + 4);
 }
 
+/* The bytes, and a checksum of 4 after them. */
+arras_status ar_codec_sum_up(ar_text *out, const void *in, size_t n, uint32_t sum,
+                             arras_error *err);
+size_t       ar_codec_summed(size_t n);
+
 static inline void ar_put_le32(void *to, uint32_t x)
 {
     unsigned char b[4] = { x & 255, x >> 8 & 255, x >> 16 & 255, (unsigned char)(x >> 24) };
