@@ -5,7 +5,6 @@
 
 #include "gen/gen.h"
 #include "plan/gemm.h"
-#include "plan/gemm.h"
 
 /* ---- Arrays and steps (plan.c) --------------------------------------------------------------- */
 
