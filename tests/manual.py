@@ -1,4 +1,5 @@
-"""manual.py --command ARRAS [--write] [FILE] -- every example of the manual prints what the manual says.
+"""manual.py --command ARRAS [--write] [FILE] -- every example of the manual, and of the
+README, prints what the text says.
 
 A block of code whose first line begins with `$ ` is a session: lines after `$ ` and `> ` are given to a shell
 (one command each time, all of the manual in one scratch directory), and the lines below are what it printed, on
@@ -20,6 +21,7 @@ from tally import Tally
 MANUAL = Path(__file__).resolve().parent.parent / "docs/language.md"
 BLOCK = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^\| function \| what it gives \|\n\|---\|---\|\n((?:\|.*\|\n)*)", re.MULTILINE)
+README = MANUAL.parent.parent / "README.md"
 HEADER = MANUAL.parent.parent / "include/arras/arras.h"
 # They look at graphs, or make no program.
 NOT_RECORDED = {"arras_poison", "arras_output_array", "arras_find_input", "arras_launch_cancel",
@@ -88,14 +90,17 @@ def unreachable(text, rows, header):
             and not any(part.endswith("_") and name.startswith(part) for part in said)]
 
 
-def check(text, shell, tally):
+def check_examples(text, shell, tally):
     for block in BLOCK.finditer(text):
         line = text.count("\n", 0, block.start()) + 2
         for typed, printed in examples_of(block[1]):
             got = shell.run(typed)
-            wrong = [] if got == printed else ["the manual says", *printed, "it printed", *got]
+            wrong = [] if got == printed else ["the text says", *printed, "it printed", *got]
             tally.check(f"line {line}: {' '.join(typed)}", wrong)
             line += len(typed) + len(printed)
+
+
+def check_functions(text, shell, tally):
     found = TABLE.search(text)
     shown, wanted = found[1].splitlines() if found else [], function_rows(shell)
     tally.check("there are functions", [] if len(wanted) > 50 else ["arras help functions shows few"])
@@ -133,7 +138,10 @@ def main():
             options.manual.write_text(rewrite(text, shell))
             return
         tally = Tally()
-        check(text, shell, tally)
+        check_examples(text, shell, tally)
+        if options.manual == MANUAL:
+            check_functions(text, shell, tally)
+            check_examples(README.read_text(), shell, tally)
         tally.finish()
 
 
