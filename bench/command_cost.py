@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,12 @@ def read_files(paths):
         with open(path, "rb", buffering=0) as file:
             while file.readinto(PIECE):
                 pass
+
+
+def map_files(paths):
+    """The fastest way there is: every page is looked at where it lies, by all CPUs."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda path: np.memmap(path, np.uint8, "r")[::4096].max(), paths))
 
 
 def write_file(path, size):
@@ -67,6 +74,7 @@ def measure_files(build, folder, cells, rounds):
     kernel = kernel_of(build, arrays, cells)
     parts = {
         "read": lambda: read_files(paths),
+        "map": lambda: map_files(paths),
         "write": lambda: write_file(folder / "plain.npy", 8 * cells),
         "kernel": lambda: kernel.call(1),
         "command": lambda: subprocess.run(command_line(build, folder), check=True),
@@ -101,11 +109,11 @@ def main():
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         took = measure_files(chosen.build.resolve(), Path(folder), chosen.cells, chosen.rounds)
         nothing, start = measure_start(chosen.build.resolve(), Path(folder))
-    bound = took["read"] + took["write"] + took["kernel"]
+    bound = min(took["read"], took["map"]) + took["write"] + took["kernel"]
     print(f"files: {chosen.cells} cells of f64, 4 read, 1 written, median of {chosen.rounds}")
-    for name in ("read", "write", "kernel", "command"):
+    for name in ("read", "map", "write", "kernel", "command"):
         print(f"   {name:8} {1e3 * took[name]:8.1f} ms")
-    print(f"   command / (read + write + kernel) = {took['command'] / bound:.2f}")
+    print(f"   command / (the faster of read and map + write + kernel) = {took['command'] / bound:.2f}")
     print(f"start-up: {1e3 * start:.1f} ms, of which a program that does nothing takes {1e3 * nothing:.1f} ms")
 
 
