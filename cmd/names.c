@@ -6,16 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct {
-    const char *name, *endings;
-} formats[] = { [CMD_FORMAT_UNKNOWN] = { "unknown", "" },
-                [CMD_FORMAT_STREAM] = { "NumPy", "" },
-#define ROW(constant, name, endings) [CMD_FORMAT_##constant] = { name, endings },
-                CMD_FORMAT_LIST(ROW)
+static const char *const endings_of[] = { [CMD_FORMAT_UNKNOWN] = "",
+                                          [CMD_FORMAT_STREAM] = "",
+#define ROW(constant, endings) [CMD_FORMAT_##constant] = endings,
+                                          CMD_FORMAT_LIST(ROW)
 #undef ROW
 };
-
-const char *cmd_format_name(cmd_format format) { return formats[format].name; }
 
 /* Whether `ending` is a word of `endings`. */
 static bool is_one_of(const char *ending, const char *endings)
@@ -37,8 +33,8 @@ static cmd_format format_of(const char *file)
     const char *slash = strrchr(file, '/');
     const char *dot = strrchr(slash ? slash : file, '.');
 
-    for (size_t i = CMD_FORMAT_NPY; dot && i < sizeof formats / sizeof *formats; i++)
-        if (is_one_of(dot, formats[i].endings))
+    for (size_t i = CMD_FORMAT_NPY; dot && i < sizeof endings_of / sizeof *endings_of; i++)
+        if (is_one_of(dot, endings_of[i]))
             return (cmd_format)i;
     return CMD_FORMAT_UNKNOWN;
 }

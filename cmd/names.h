@@ -5,17 +5,17 @@
 
 #include "cmd/array.h"
 
-/* X(CONSTANT, what users call it, endings of file names) */
+/* X(CONSTANT, endings of file names) */
 #define CMD_FORMAT_LIST(X)                                                                         \
-    X(NPY, "NumPy", ".npy")                                                                        \
-    X(HDF5, "HDF5", ".h5 .hdf5 .he5")                                                              \
-    X(NETCDF, "netCDF", ".nc .nc4 .cdf")                                                           \
-    X(ZARR, "Zarr", ".zarr")
+    X(NPY, ".npy")                                                                                 \
+    X(HDF5, ".h5 .hdf5 .he5")                                                                      \
+    X(NETCDF, ".nc .nc4 .cdf")                                                                     \
+    X(ZARR, ".zarr")
 
 typedef enum {
     CMD_FORMAT_UNKNOWN, /* a literal, or a file that does not say what it is */
     CMD_FORMAT_STREAM,  /* `-` */
-#define CMD_FORMAT_ENUM(constant, name, endings) CMD_FORMAT_##constant,
+#define CMD_FORMAT_ENUM(constant, endings) CMD_FORMAT_##constant,
     CMD_FORMAT_LIST(CMD_FORMAT_ENUM)
 #undef CMD_FORMAT_ENUM
 } cmd_format;
@@ -26,9 +26,8 @@ typedef struct cmd_place {
     char      *part; /* after the colon; NULL when there is none */
 } cmd_place;
 
-bool        cmd_place_parse(cmd_place *out, const char *text, cmd_error *err);
-void        cmd_place_free(cmd_place *place); /* accepts one that was zeroed */
-const char *cmd_format_name(cmd_format format);
+bool cmd_place_parse(cmd_place *out, const char *text, cmd_error *err);
+void cmd_place_free(cmd_place *place); /* accepts one that was zeroed */
 
 /* Splits "name=rest" at the first `=`; *rest points into text.  false when there is none, or the
  * name is not one of the language. */

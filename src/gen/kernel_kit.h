@@ -75,9 +75,6 @@ static inline int64_t edge_mirror(int64_t j, int64_t n)
     return j >= n ? 2 * n - 2 - j : j;
 }
 
-/* The compiler no longer knows what x is. */
-#define HIDE(x) __asm__("" : "+r"(x))
-
 /* Asks for cells that will be needed soon; they need not exist. */
 static inline void fetch(const char *from, int64_t bytes)
 {
