@@ -24,3 +24,11 @@ target_link_libraries(bench_compile PRIVATE arras arras_flags)
 add_executable(bench_pool bench/bench_pool.c)
 target_include_directories(bench_pool PRIVATE src)
 target_link_libraries(bench_pool PRIVATE arras_static arras_flags m)
+
+# bench/dgfem: the right-hand sides of examples/dgfem, and the same by hand.
+file(GLOB dgfem_race_sources CONFIGURE_DEPENDS examples/dgfem/*.c bench/dgfem/*.c)
+list(FILTER dgfem_race_sources EXCLUDE REGEX "/dg_main\\.c$")
+set_source_files_properties(bench/dgfem/dgfem_hand.c PROPERTIES COMPILE_OPTIONS
+                                                      "-O3;-march=native;-ffp-contract=fast")
+add_library(bench_dgfem MODULE ${dgfem_race_sources})
+target_link_libraries(bench_dgfem PRIVATE arras arras_flags OpenMP::OpenMP_C m)

@@ -14,8 +14,12 @@ static const cmd_command commands[] = {
       cmd_show_options },
     { "info", "SOURCE ...", "shape, type, layout and statistics of an array", cmd_info,
       cmd_info_options },
+    { "chunk", "[SOURCE]", "the chunk shape for the way an array is read", cmd_chunk,
+      cmd_chunk_options },
     { "repl", "[name=SOURCE ...]", "type equations and see what they give", cmd_repl,
       cmd_repl_options },
+    { "label", "SOURCE SINK", "number the connected components of an array", cmd_label,
+      cmd_label_options },
     { "help", "[TOPIC]", "what there is to know", cmd_help, cmd_help_options },
 };
 

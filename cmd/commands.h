@@ -9,14 +9,18 @@
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_info(int argc, char **argv);
+int cmd_chunk(int argc, char **argv);
 int cmd_repl(int argc, char **argv);
+int cmd_label(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
 /* What each of them takes; ended by an option without a name.  For help and completion too. */
 extern const cmd_option cmd_run_options[];
 extern const cmd_option cmd_show_options[];
 extern const cmd_option cmd_info_options[];
+extern const cmd_option cmd_chunk_options[];
 extern const cmd_option cmd_repl_options[];
+extern const cmd_option cmd_label_options[];
 extern const cmd_option cmd_help_options[];
 
 typedef struct cmd_command {

@@ -12,8 +12,14 @@ static const char show_text[] = {
 static const char info_text[] = {
 #include "help_info.inc"
 };
+static const char chunk_text[] = {
+#include "help_chunk.inc"
+};
 static const char repl_text[] = {
 #include "help_repl.inc"
+};
+static const char label_text[] = {
+#include "help_label.inc"
 };
 static const char help_text[] = {
 #include "help_help.inc"
@@ -30,7 +36,9 @@ static const cmd_topic topics[] = {
     { "run", run_text },
     { "show", show_text },
     { "info", info_text },
+    { "chunk", chunk_text },
     { "repl", repl_text },
+    { "label", label_text },
     { "help", help_text },
     { "language", language_text },
     { "functions", "" /* made from the table of the language */ },

@@ -13,6 +13,8 @@
 static _Atomic(const char *) files[MAX_FILES];
 static atomic_bool           holds, wipes;
 static atomic_int            noted; /* the signal that came while holding */
+static void (*stop_work)(void *of); /* called then; does not change while holding */
+static void *work;
 
 static void say(const char *text)
 {
@@ -28,6 +30,7 @@ static void leave(int signal)
         if (path)
             unlink(path);
     }
+    arras_sinks_discard();
     if (atomic_load(&wipes))
         say("\r\033[K");
     if (signal == SIGBUS)
@@ -40,8 +43,11 @@ static void handle(int signal)
     int none = 0;
 
     if (signal != SIGBUS && atomic_load(&holds) &&
-        atomic_compare_exchange_strong(&noted, &none, signal))
+        atomic_compare_exchange_strong(&noted, &none, signal)) {
+        if (stop_work)
+            stop_work(work);
         return;
+    }
     leave(signal);
 }
 
@@ -75,15 +81,27 @@ void cmd_interrupt_forget(int slot)
         atomic_store(&files[slot], NULL);
 }
 
-arras_status cmd_compile(arras_program **out, const arras_graph *g, const arras_options *options,
-                         arras_error *err)
+void cmd_interrupt_hold(void (*stop)(void *of), void *of)
 {
+    stop_work = stop;
+    work = of;
     atomic_store(&holds, true);
-    arras_status status = arras_compile(out, g, options, err);
+}
+
+void cmd_interrupt_release(void)
+{
     atomic_store(&holds, false);
     int signal = atomic_load(&noted);
     if (signal)
         leave(signal);
+}
+
+arras_status cmd_compile(arras_program **out, const arras_graph *g, const arras_options *options,
+                         arras_error *err)
+{
+    cmd_interrupt_hold(NULL, NULL);
+    arras_status status = arras_compile(out, g, options, err);
+    cmd_interrupt_release();
     return status;
 }
 

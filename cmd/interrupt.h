@@ -14,6 +14,11 @@ void cmd_interrupt_start(void);
 int  cmd_interrupt_remember(const char *path);
 void cmd_interrupt_forget(int slot);
 
+/* From now on the first signal is only noted, and `stop` called, which may do no more than a
+ * handler may (NULL: nothing is called); the command ends when it is released. */
+void cmd_interrupt_hold(void (*stop)(void *of), void *of);
+void cmd_interrupt_release(void);
+
 /* arras_compile, during which the first signal is only noted, so that the library can tidy up
  * behind its compiler; the command ends when it is done. */
 arras_status cmd_compile(arras_program **out, const arras_graph *g, const arras_options *options,

@@ -39,6 +39,30 @@ static cmd_format format_of(const char *file)
     return CMD_FORMAT_UNKNOWN;
 }
 
+/* What comes after the last `@`, if that is one of the words below; it is cut off.  Without it,
+ * cells that attributes say to be missing are NaN. */
+static bool cut_options(arras_source_options *out, char *text, cmd_error *err)
+{
+    static const char word[] = "@missing=";
+    char             *at = strrchr(text, '@'), *end;
+
+    *out = (arras_source_options){ .missing = ARRAS_MISSING_PROPAGATE };
+    if (at && strcmp(at, "@raw") == 0) {
+        out->missing = ARRAS_MISSING_RAW;
+    } else if (at && strncmp(at, word, sizeof word - 1) == 0) {
+        const char *number = at + sizeof word - 1;
+
+        *out = (arras_source_options){ ARRAS_MISSING_REPLACE, strtod(number, &end) };
+        if (end == number || *end)
+            return cmd_fail(err, "%s: @missing=%s: expected a number, as in @missing=0", text,
+                            number);
+    } else {
+        return true;
+    }
+    *at = '\0';
+    return true;
+}
+
 /* Copies up to the first colon that is not escaped, without the escapes; returns where it ended. */
 static const char *copy_up_to_colon(char *to, const char *from)
 {
@@ -71,7 +95,7 @@ static bool check_place(cmd_place *p, const char *text, cmd_error *err)
     return true;
 }
 
-bool cmd_place_parse(cmd_place *out, const char *text, cmd_error *err)
+static bool parse(cmd_place *out, const char *text, cmd_error *err)
 {
     size_t    room = strlen(text) + 1;
     cmd_place p = { .file = malloc(room) };
@@ -95,6 +119,19 @@ bool cmd_place_parse(cmd_place *out, const char *text, cmd_error *err)
     }
     *out = p;
     return true;
+}
+
+bool cmd_place_parse(cmd_place *out, const char *text, cmd_error *err)
+{
+    arras_source_options options;
+    char                *place = strdup(text);
+    bool                 ok = place ? cut_options(&options, place, err) && parse(out, place, err)
+                                    : cmd_fail(err, "%s: out of memory", text);
+
+    free(place);
+    if (ok)
+        out->options = options;
+    return ok;
 }
 
 void cmd_place_free(cmd_place *place)

@@ -1,5 +1,6 @@
 /* names.h -- what users write for arrays at rest: file.npy, file.h5:/path, file.nc:var, dir.zarr, -
- * `:` parts the file from what is inside it; a backslash before `:` or `\` takes it as it is. */
+ * `:` parts the file from what is inside it; a backslash before `:` or `\` takes it as it is.
+ * @raw or @missing=NUMBER at the end says how packed and missing cells are read. */
 #ifndef CMD_NAMES_H
 #define CMD_NAMES_H
 
@@ -24,6 +25,8 @@ typedef struct cmd_place {
     cmd_format format;
     char      *file; /* without escapes */
     char      *part; /* after the colon; NULL when there is none */
+
+    arras_source_options options;
 } cmd_place;
 
 bool cmd_place_parse(cmd_place *out, const char *text, cmd_error *err);

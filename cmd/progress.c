@@ -22,8 +22,10 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t  wake;
     /* Under the lock: */
-    bool             running, stop, shown;
-    const arras_run *watched;
+    bool               running, stop, shown;
+    const arras_run   *watched;
+    cmd_progress_part *part; /* asked about `of`; NULL: none */
+    const void        *of;
     /* Written by those who work: */
     struct timespec       began;
     _Atomic(const char *) what;
@@ -54,6 +56,8 @@ static double fraction(void)
 
     if (progress.watched)
         return arras_launch_progress(progress.watched);
+    if (progress.part)
+        return progress.part(progress.of);
     return total > 0 && done <= total ? (double)done / (double)total : -1;
 }
 
@@ -139,6 +143,14 @@ void cmd_progress_watch(const arras_run *run)
 {
     pthread_mutex_lock(&progress.lock);
     progress.watched = run;
+    pthread_mutex_unlock(&progress.lock);
+}
+
+void cmd_progress_ask(cmd_progress_part *part, const void *of)
+{
+    pthread_mutex_lock(&progress.lock);
+    progress.part = part;
+    progress.of = of;
     pthread_mutex_unlock(&progress.lock);
 }
 

@@ -13,6 +13,10 @@ void cmd_progress_add(int64_t done);
 /* The stage is this run, until another stage begins or NULL is watched; it says itself how far it
  * is. */
 void cmd_progress_watch(const arras_run *run);
+/* The same of other work: `part` says how much of it is done, from 0 to 1, or below 0; NULL ends
+ * that. */
+typedef double cmd_progress_part(const void *of);
+void           cmd_progress_ask(cmd_progress_part *part, const void *of);
 /* Wipes the line, so that something else can be said; it comes back. */
 void cmd_progress_clear(void);
 /* Wipes the line for good; also harmless when nothing was started. */

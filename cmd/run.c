@@ -12,6 +12,7 @@
 #include "cmd/output_file.h"
 #include "cmd/progress.h"
 #include "cmd/run_job.h"
+#include "cmd/run_stream.h"
 #include "cmd/source.h"
 #include "cmd/system_memory.h"
 #include "cmd/whole_file.h"
@@ -177,15 +178,67 @@ static bool check_unused(const cmd_job *job, const cmd_input *in, cmd_error *err
     return true;
 }
 
+/* ball=file.h5:/ball gives ball.x, ball.y: members of its records, or what is in that group. */
+static bool add_part(cmd_job *job, const cmd_input *whole, const char *name, cmd_error *err)
+{
+    cmd_request *r = &job->request;
+    cmd_input    part = { .name = strdup(name) };
+    bool         ok =
+        part.name && cmd_source_part(&part.made, whole->source, name + strlen(whole->name) + 1);
+    cmd_input *inputs = ok ? realloc(r->inputs, ((size_t)r->ninputs + 1) * sizeof *inputs) : NULL;
+
+    if (!inputs) {
+        free(part.name);
+        free(part.made);
+        return cmd_fail(err, "out of memory");
+    }
+    part.source = part.made;
+    r->inputs = inputs;
+    r->inputs[r->ninputs++] = part;
+    return true;
+}
+
+/* The input that a name with dots is part of; NULL: there is none. */
+static cmd_input *find_whole(cmd_job *job, const char *name)
+{
+    for (int i = 0; i < job->request.ninputs; i++) {
+        cmd_input *in = &job->request.inputs[i];
+        size_t     length = strlen(in->name);
+
+        if (strncmp(in->name, name, length) == 0 && name[length] == '.' &&
+            cmd_source_has_parts(in->source))
+            return in;
+    }
+    return NULL;
+}
+
+static bool add_parts(cmd_job *job, cmd_error *err)
+{
+    for (int i = 0; lang_program_input(job->program, i); i++) {
+        const char *name = lang_program_input(job->program, i);
+        cmd_input  *whole = find_input(job, name) ? NULL : find_whole(job, name);
+
+        if (!whole)
+            continue;
+        whole->has_parts = true;
+        if (!add_part(job, whole, name, err))
+            return false;
+    }
+    return true;
+}
+
 static bool match_inputs(cmd_job *job, cmd_error *err)
 {
+    if (!add_parts(job, err))
+        return false;
     for (int i = 0; i < job->request.ninputs; i++)
         job->request.inputs[i].used = lang_program_reads(job->program, job->request.inputs[i].name);
     for (int i = 0; lang_program_input(job->program, i); i++)
         if (!find_input(job, lang_program_input(job->program, i)))
             return fail_missing(job, lang_program_input(job->program, i), err);
     for (int i = 0; i < job->request.ninputs; i++)
-        if (!job->request.inputs[i].used && !check_unused(job, &job->request.inputs[i], err))
+        if (!job->request.inputs[i].used && !job->request.inputs[i].has_parts &&
+            !check_unused(job, &job->request.inputs[i], err))
             return false;
     return true;
 }
@@ -195,7 +248,9 @@ static bool read_inputs(cmd_job *job, cmd_error *err)
     for (int i = 0; i < job->request.ninputs; i++) {
         cmd_input *in = &job->request.inputs[i];
 
-        if (in->used && !cmd_source_read_as(&in->array, in->name, in->source, err))
+        if (in->used && !(cmd_source_is_stored(in->source)
+                              ? cmd_stream_open_input(in, err)
+                              : cmd_source_read_as(&in->array, in->name, in->source, err)))
             return false;
     }
     return true;
@@ -381,6 +436,11 @@ static bool write_trace(const cmd_job *job, cmd_error *err)
 
 /* ---- The map --------------------------------------------------------------------------------- */
 
+static bool prepare_memory(cmd_job *job, cmd_error *err)
+{
+    return cmd_results_map(job, err) && check_memory(job, err) && cmd_results_make(job, err);
+}
+
 static bool prepare(cmd_job *job, cmd_error *err)
 {
     bool ok = load_program(job, err) && check_settings(job, err) && cmd_results_choose(job, err) &&
@@ -390,10 +450,13 @@ static bool prepare(cmd_job *job, cmd_error *err)
     cmd_progress_stage("reading", 0);
     ok = ok && read_inputs(job, err);
     end_stage(job, CMD_STAGE_READ);
-    ok = ok && lower(job, err);
+    ok = ok && lower(job, err) && cmd_stream_decide(job, err);
     end_stage(job, CMD_STAGE_PARSE);
+    if (!job->streams)
+        ok = ok && cmd_stream_load_inputs(job, err);
+    end_stage(job, CMD_STAGE_READ);
     ok = ok && compile(job, err);
-    ok = ok && cmd_results_map(job, err) && check_memory(job, err) && cmd_results_make(job, err);
+    ok = ok && (job->streams ? cmd_stream_prepare(job, err) : prepare_memory(job, err));
     end_stage(job, CMD_STAGE_COMPILE);
     return ok;
 }
@@ -402,7 +465,7 @@ static bool run(cmd_job *job, cmd_error *err)
 {
     if (!prepare(job, err) || (job->request.dot && !write_dot(job, err)))
         return false;
-    bool ok = compute(job, err);
+    bool ok = job->streams ? cmd_stream_compute(job, err) : compute(job, err);
     end_stage(job, CMD_STAGE_COMPUTE);
     ok = ok && cmd_results_deliver(job, err);
     end_stage(job, CMD_STAGE_WRITE);

@@ -25,6 +25,7 @@ typedef struct cmd_job {
     cmd_array     *results;
     cmd_output    *outputs; /* of each sink, while it is open */
     int            nopen;
+    bool           streams;    /* tile by tile, from files to files */
     bool           is_watched; /* progress is shown */
     bool           has_place; /* the message says where in the program */
     int64_t        began, stage_began, spent[CMD_STAGES]; /* ns */
@@ -37,6 +38,7 @@ bool cmd_results_open(cmd_job *job, cmd_error *err);
 /* Types and shapes of the results, and memory for those that can be computed in the file they go
  * to; then memory for the others, of so many bytes. */
 bool    cmd_results_map(cmd_job *job, cmd_error *err);
+bool    cmd_results_describe(cmd_job *job, cmd_error *err); /* only types and shapes */
 int64_t cmd_results_bytes(const cmd_job *job);
 bool    cmd_results_make(cmd_job *job, cmd_error *err);
 /* Writes them to their sinks, or prints them. */

@@ -19,7 +19,12 @@ enum {
     OPT_TRACE,
     OPT_DOT,
     OPT_REFERENCE,
-    OPT_QUIET
+    OPT_QUIET,
+    OPT_ATTRIBUTES,
+    OPT_CHUNK,
+    OPT_CODEC,
+    OPT_RESUME,
+    OPT_CHECKPOINT
 };
 
 const cmd_option cmd_run_options[] = {
@@ -37,6 +42,15 @@ const cmd_option cmd_run_options[] = {
     [OPT_DOT] = { "dot", 0, "FILE", "write the graph of the program, for Graphviz" },
     [OPT_REFERENCE] = { "reference", 0, NULL, "use the slow, simple evaluator without kernels" },
     [OPT_QUIET] = { "quiet", 'q', NULL, "no warnings and no progress" },
+    [OPT_ATTRIBUTES] = { "attributes-from", 0, "NAME",
+                         "results in containers get attributes and axes of this input" },
+    [OPT_CHUNK] = { "chunk", 0, "A,B,...", "cells of a chunk of the results, along each axis" },
+    [OPT_CODEC] = { "codec", 0, "CODECS", "how results are stored: 'zstd 3', 'shuffle deflate 4'" },
+    [OPT_RESUME] = { "resume", 0, NULL,
+                     "go on where a run that was interrupted ended, and be ready for the next "
+                     "time" },
+    [OPT_CHECKPOINT] = { "checkpoint", 0, "SECONDS",
+                         "with --resume: so often results are made safe; default 10" },
     { 0 },
 };
 
@@ -115,6 +129,37 @@ static bool set_threads(cmd_request *r, const char *value, cmd_error *err)
     return true;
 }
 
+static bool set_chunk(cmd_request *r, const char *value, cmd_error *err)
+{
+    const char *at = value;
+
+    free(r->chunk);
+    r->chunk = calloc(ARRAS_MAX_RANK, sizeof *r->chunk);
+    if (!r->chunk)
+        return cmd_fail(err, "out of memory");
+    for (r->chunk_rank = 0; r->chunk_rank < ARRAS_MAX_RANK; at++) {
+        char     *end;
+        long long cells = strtoll(at, &end, 10);
+
+        if (end == at || cells < 1 || (*end && *end != ','))
+            break;
+        r->chunk[r->chunk_rank++] = cells;
+        at = end;
+        if (!*end)
+            return true;
+    }
+    return cmd_fail(err, "--chunk %s: expected lengths of 1 or more, such as 1024,1024", value);
+}
+
+static bool set_checkpoint(cmd_request *r, const char *value, cmd_error *err)
+{
+    char *end;
+
+    r->checkpoint = strtod(value, &end);
+    return (end != value && !*end && r->checkpoint >= 0.001 && r->checkpoint < 1e6) ||
+           cmd_fail(err, "--checkpoint %s: expected seconds, from 0.001 on", value);
+}
+
 static bool check_device(const char *value, cmd_error *err)
 {
     return strcmp(value, "cpu") == 0 ||
@@ -135,6 +180,11 @@ static bool take_option(cmd_request *r, int option, const char *value, cmd_error
     case OPT_TRACE: r->trace = value; return true;
     case OPT_DOT: r->dot = value; return true;
     case OPT_REFERENCE: r->options.reference = true; return true;
+    case OPT_ATTRIBUTES: r->attributes = value; return true;
+    case OPT_CHUNK: return set_chunk(r, value, err);
+    case OPT_CODEC: r->codec = value; return true;
+    case OPT_RESUME: r->resume = true; return true;
+    case OPT_CHECKPOINT: return set_checkpoint(r, value, err);
     default: r->quiet = true; return true;
     }
 }
@@ -157,6 +207,18 @@ static bool take_names(cmd_request *r, int nnames, const char **names, cmd_error
     return true;
 }
 
+/* From the name of an input to its source. */
+static bool find_attributes(cmd_request *r, cmd_error *err)
+{
+    for (int i = 0; i < r->ninputs && r->attributes; i++)
+        if (strcmp(r->inputs[i].name, r->attributes) == 0) {
+            r->attributes = r->inputs[i].source;
+            return true;
+        }
+    return !r->attributes || cmd_fail(err, "--attributes-from %s: there is no input %s",
+                                      r->attributes, r->attributes);
+}
+
 static bool check_streams(const cmd_request *r, cmd_error *err)
 {
     int users = r->file && strcmp(r->file, "-") == 0;
@@ -176,7 +238,8 @@ static bool walk(cmd_request *r, int argc, char **argv, const char **names, cmd_
         int         option = cmd_next_argument(&a, &value, err);
 
         if (option == CMD_END_OF_ARGUMENTS)
-            return take_names(r, nnames, names, err) && check_streams(r, err);
+            return take_names(r, nnames, names, err) && find_attributes(r, err) &&
+                   check_streams(r, err);
         if (option == CMD_NAME)
             names[nnames++] = value;
         else if (option == CMD_BAD_ARGUMENT || !take_option(r, option, value, err))
@@ -188,7 +251,7 @@ bool cmd_request_parse(cmd_request *out, int argc, char **argv, cmd_error *err)
 {
     const char **names = calloc((size_t)argc, sizeof *names);
 
-    *out = (cmd_request){ 0 };
+    *out = (cmd_request){ .checkpoint = 10 };
     bool ok = names && make_lists(out, argc) ? walk(out, argc, argv, names, err)
                                              : cmd_fail(err, "out of memory");
     free(names);
@@ -199,7 +262,9 @@ void cmd_request_free(cmd_request *r)
 {
     for (int i = 0; i < r->ninputs; i++) {
         free(r->inputs[i].name);
+        free(r->inputs[i].made);
         cmd_array_free(&r->inputs[i].array);
+        arras_source_close(r->inputs[i].stored);
     }
     for (int i = 0; i < r->nsinks; i++)
         free(r->sinks[i].name);
@@ -208,5 +273,6 @@ void cmd_request_free(cmd_request *r)
     free(r->inputs);
     free(r->sinks);
     free(r->settings);
+    free(r->chunk);
     *r = (cmd_request){ 0 };
 }

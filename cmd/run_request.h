@@ -6,18 +6,21 @@
 #include "lang/lang.h"
 
 typedef struct cmd_input {
-    char       *name;
-    const char *source;
-    bool        used;
-    cmd_array   array; /* once it is read */
+    char         *name;
+    const char   *source;
+    char         *made;            /* the source, where it is not the user's own text; or NULL */
+    bool          used, has_parts; /* by itself; as the whole of others */
+    arras_source *stored; /* in a file, while it is open; its cells are not in memory then */
+    cmd_array     array;  /* once it is read; type and shape once it is opened */
 } cmd_input;
 
 typedef struct cmd_sink {
     char       *name; /* NULL: of the only result */
     const char *sink;
-    int         result;    /* its number among the results */
-    bool        is_mapped; /* the result is computed in the file itself */
-    arras_sink *stored;    /* in a container, while it is open */
+    int         result;      /* its number among the results */
+    bool        is_mapped;   /* the result is computed in the file itself */
+    bool        is_streamed; /* it is written tile by tile */
+    arras_sink *stored;      /* in a container, or streamed, while it is open */
 } cmd_sink;
 
 typedef struct cmd_request {
@@ -29,8 +32,13 @@ typedef struct cmd_request {
     lang_setting *settings; /* names are ours */
     arras_options options;
     int64_t       memory; /* bytes; 0: what the system has */
-    bool          explain, stats, quiet;
+    bool          explain, stats, quiet, resume;
+    int64_t      *chunk; /* of results; NULL: chosen */
+    int           chunk_rank;
+    const char   *codec;      /* of results; NULL: the default of the format */
+    double        checkpoint; /* seconds between checkpoints of a run that can be resumed */
     const char   *trace, *dot;
+    const char   *attributes; /* the source of the input that gives results theirs; or NULL */
 } cmd_request;
 
 /* Arguments are borrowed.  Free it also when it failed. */

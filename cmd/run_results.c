@@ -122,15 +122,9 @@ static bool describe(cmd_array *out, const cmd_job *job, const char *name, cmd_e
 }
 
 /* In a container: made now, so that what cannot be written is known before anything is computed. */
-static bool create_stored(cmd_sink *sink, const cmd_array *a, cmd_error *err)
+static bool create_stored(const cmd_job *job, cmd_sink *sink, const cmd_array *a, cmd_error *err)
 {
-    cmd_place place;
-
-    if (!cmd_place_parse(&place, sink->sink, err))
-        return false;
-    bool ok = cmd_stored_create(&sink->stored, &place, a, err);
-    cmd_place_free(&place);
-    return ok;
+    return cmd_sink_store(&sink->stored, sink->sink, a, job->request.attributes, err);
 }
 
 static bool prepare_sink(cmd_job *job, int k, cmd_array *a, cmd_error *err)
@@ -138,7 +132,7 @@ static bool prepare_sink(cmd_job *job, int k, cmd_array *a, cmd_error *err)
     cmd_sink *sink = &job->request.sinks[k];
 
     if (cmd_sink_is_stored(sink->sink))
-        return create_stored(sink, a, err);
+        return create_stored(job, sink, a, err);
     if (a->data)
         return true;
     if (!cmd_npy_map(a, &job->outputs[k], err))
@@ -163,6 +157,14 @@ bool cmd_results_map(cmd_job *job, cmd_error *err)
 {
     for (int i = 0; i < job->nresults; i++)
         if (!map_result(job, i, err))
+            return false;
+    return true;
+}
+
+bool cmd_results_describe(cmd_job *job, cmd_error *err)
+{
+    for (int i = 0; i < job->nresults; i++)
+        if (!describe(&job->results[i], job, job->names[i], err))
             return false;
     return true;
 }
@@ -210,7 +212,7 @@ static int64_t bytes_to_write(const cmd_job *job)
     int64_t bytes = 0;
 
     for (int i = 0; i < job->request.nsinks; i++)
-        if (!job->request.sinks[i].is_mapped)
+        if (!job->request.sinks[i].is_mapped && !job->request.sinks[i].is_streamed)
             bytes += cmd_array_bytes(&job->results[job->request.sinks[i].result]);
     return bytes;
 }
@@ -220,6 +222,8 @@ static bool write_sink(cmd_job *job, int k, cmd_error *err)
     const cmd_sink  *sink = &job->request.sinks[k];
     const cmd_array *a = &job->results[sink->result];
 
+    if (sink->is_streamed)
+        return true;
     if (sink->stored)
         return cmd_stored_write(sink->stored, a, err);
     return sink->is_mapped || cmd_npy_write(&job->outputs[k], a, err);
@@ -260,7 +264,7 @@ void cmd_results_free(cmd_job *job)
     for (; job->nopen > 0; job->nopen--) {
         const cmd_sink *sink = &job->request.sinks[job->nopen - 1];
 
-        if (cmd_sink_is_stored(sink->sink))
+        if (cmd_sink_is_stored(sink->sink) || sink->is_streamed)
             arras_sink_abandon(sink->stored);
         else
             cmd_output_abandon(&job->outputs[job->nopen - 1]);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -108,6 +109,18 @@ static bool load_as(cmd_array *out, cmd_npy_header *header, const char *name, co
     return ok;
 }
 
+bool cmd_source_is_stored(const char *source)
+{
+    cmd_place place;
+    cmd_error unused;
+
+    if (!cmd_place_parse(&place, source, &unused))
+        return false;
+    bool stored = cmd_stored_is(&place);
+    cmd_place_free(&place);
+    return stored;
+}
+
 bool cmd_source_load(cmd_array *out, cmd_npy_header *header, const char *source, cmd_error *err)
 {
     return load_as(out, header, "literal", source, err);
@@ -121,6 +134,20 @@ bool cmd_source_read(cmd_array *out, const char *source, cmd_error *err)
 bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, cmd_error *err)
 {
     return load_as(out, NULL, name, source, err);
+}
+
+bool cmd_source_has_parts(const char *source) { return cmd_sink_is_stored(source); }
+
+/* Before what says how cells are read; in a file without a name inside, its first group. */
+bool cmd_source_part(char **out, const char *source, const char *part)
+{
+    const char *options = strrchr(source, '@');
+    int         length = (int)(options ? (size_t)(options - source) : strlen(source));
+    bool        is_inside = memchr(source, ':', (size_t)length) != NULL;
+
+    *out = NULL;
+    return asprintf(out, "%.*s%s%s%s", length, source, is_inside ? "." : ":/", part,
+                    options ? options : "") >= 0;
 }
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
@@ -154,16 +181,46 @@ static bool fail_sink(const char *file, cmd_error *err)
                     file);
 }
 
+/* A sink that ends with `+` is appended to; that is no part of a name. */
+static bool parse_sink(cmd_place *out, bool *appends, const char *sink, cmd_error *err)
+{
+    size_t length = strlen(sink);
+
+    *appends = length > 1 && sink[length - 1] == '+';
+    char *place = strndup(sink, length - *appends);
+    bool  ok = place ? cmd_place_parse(out, place, err) : cmd_fail(err, "%s: out of memory", sink);
+    free(place);
+    return ok;
+}
+
 bool cmd_sink_is_stored(const char *sink)
 {
     cmd_place place;
     cmd_error err;
+    bool      appends;
 
-    if (!cmd_place_parse(&place, sink, &err))
+    if (!parse_sink(&place, &appends, sink, &err))
         return false;
     bool stored = place.format > CMD_FORMAT_NPY;
     cmd_place_free(&place);
     return stored;
+}
+
+bool cmd_sink_store(arras_sink **out, const char *sink, const cmd_array *a, const char *like,
+                    cmd_error *err)
+{
+    cmd_place place, from = { 0 };
+    bool      appends;
+
+    if (!parse_sink(&place, &appends, sink, err))
+        return false;
+    bool ok = !like || cmd_place_parse(&from, like, err);
+    if (ok)
+        ok = (appends ? cmd_stored_append : cmd_stored_create)(out, &place, a, like ? &from : NULL,
+                                                               err);
+    cmd_place_free(&place);
+    cmd_place_free(&from);
+    return ok;
 }
 
 bool cmd_sink_open(cmd_output *out, const char *sink, cmd_error *err)
@@ -184,13 +241,8 @@ bool cmd_sink_open(cmd_output *out, const char *sink, cmd_error *err)
 static bool write_stored(const char *sink, const cmd_array *a, cmd_error *err)
 {
     arras_sink *stored;
-    cmd_place   place;
 
-    if (!cmd_place_parse(&place, sink, err))
-        return false;
-    bool ok = cmd_stored_create(&stored, &place, a, err);
-    cmd_place_free(&place);
-    if (!ok)
+    if (!cmd_sink_store(&stored, sink, a, NULL, err))
         return false;
     if (cmd_stored_write(stored, a, err))
         return cmd_stored_finish(stored, err);

@@ -7,15 +7,21 @@
 bool cmd_stored_is(const cmd_place *place);
 /* All cells of an array. */
 bool cmd_stored_read(cmd_array *out, const cmd_place *place, cmd_error *err);
-/* Whether this is one array, not a container of several. */
+/* The refusal of an array that holds something else. */
+bool cmd_stored_no_numbers(const arras_store_info *info, const char *source, cmd_error *err);
+/* Whether this is one array of numbers, not a container of several, text or records. */
 bool cmd_stored_is_one(const cmd_place *place);
-/* Prints how an array is stored, and its attributes; what a container holds. */
+/* Prints how an array is stored, and its attributes; what a container or a record holds. */
 bool cmd_stored_describe(const cmd_place *place, cmd_error *err);
 bool cmd_stored_list(const cmd_place *place, cmd_error *err);
 
-/* A new array of the type and shape of `a`; it appears when it is finished. */
+/* A new array of the type and shape of `a`; it appears when it is finished.  like: what gives it
+ * its attributes and the names of its axes; may be NULL. */
 bool cmd_stored_create(arras_sink **out, const cmd_place *place, const cmd_array *a,
-                       cmd_error *err);
+                       const cmd_place *like, cmd_error *err);
+/* The rows of `a` behind those of an array; where there is none it is made, so that it can grow. */
+bool cmd_stored_append(arras_sink **out, const cmd_place *place, const cmd_array *a,
+                       const cmd_place *like, cmd_error *err);
 bool cmd_stored_write(arras_sink *sink, const cmd_array *a, cmd_error *err);
 bool cmd_stored_finish(arras_sink *sink, cmd_error *err);
 

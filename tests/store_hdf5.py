@@ -206,7 +206,7 @@ def check_refusals(tool, tally):
     (tool.folder / "wrong.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(range(256)) * 10)
     cases = [
         ("no.h5:text", "text of any length"),
-        ("no.h5:table", "compound of 2"),
+        ("no.h5:table", "compound (x, name)"),
         ("no.h5:long", "f80"),
         ("no.h5:nothing", "nothing"),
         ("no.h5:group", "is a group"),

@@ -19,14 +19,14 @@ class Tool:
         self.program = str(Path(program).resolve())
         self.folder = Path(folder)
 
-    def run(self, *args, stdin=b"", threads=1):
+    def run(self, *args, stdin=b"", threads=1, missing=None):
         """What it printed, and the line that says why it failed; a crash is not a failure."""
         ran = subprocess.run(
             [self.program, *map(str, args)],
             input=stdin,
             capture_output=True,
             cwd=self.folder,
-            env={**os.environ, "THREADS": str(threads)},
+            env={**os.environ, "THREADS": str(threads), **({} if missing is None else {"MISSING": str(missing)})},
             timeout=120,
         )
         said = ran.stderr.decode(errors="replace").strip()
@@ -36,24 +36,24 @@ class Tool:
             raise RuntimeError(f"not one line that says what is wrong: {said!r}")
         return ran.stdout, said.removeprefix("store_tool: ")
 
-    def info(self, place):
+    def info(self, place, missing=None):
         """Properties, then attributes; 'error' when it was refused."""
-        out, said = self.run("info", place)
+        out, said = self.run("info", place, missing=missing)
         if said:
             return {"error": said}
         lines = out.decode(errors="replace").splitlines()
         return dict(line.split(": ", 1) if ": " in line else (line.rstrip(":"), "") for line in lines)
 
-    def read(self, place, box=None, threads=1):
+    def read(self, place, box=None, threads=1, missing=None):
         """An array, or the line that says why not."""
-        info = self.info(place)
+        info = self.info(place, missing)
         if "error" in info:
             return info["error"]
         shape = [int(n) for n in info["shape"].split()]
         if box:
             shape = [hi - lo for lo, hi in box]
         arguments = [",".join(f"{lo}:{hi}" for lo, hi in box)] if box else []
-        out, said = self.run("read", place, *arguments, threads=threads)
+        out, said = self.run("read", place, *arguments, threads=threads, missing=missing)
         return said or np.frombuffer(out, NUMPY[info["dtype"]]).reshape(shape)
 
     def write(self, place, array, chunk=None, codecs="-", *options, threads=1):

@@ -1,14 +1,17 @@
 /* store_tool.c -- for tests in Python: what the library sees in a file, and files it writes.
  *
- *     store_tool info PATH[:INSIDE]                      one line for each property, then
- * attributes store_tool list PATH[:INSIDE]                      what a container holds store_tool
- * read PATH[:INSIDE] [lo:hi,lo:hi]        cells in C order to standard output store_tool write
- * PATH[:INSIDE] DTYPE SHAPE CHUNK CODECS [OPTION...] < cells
+ * store_tool info PATH[:INSIDE]: one line for each property, then attributes
+ * store_tool list PATH[:INSIDE]: what a container holds
+ * store_tool read PATH[:INSIDE] [lo:hi,lo:hi]: cells in C order to standard output
+ * store_tool write PATH[:INSIDE] DTYPE SHAPE CHUNK CODECS [OPTION...] < cells
+ * store_tool append PATH[:INSIDE] AXIS EXTRA [leave] < cells: abandoned at the end with `leave`
  *
  * SHAPE and CHUNK are numbers with commas; "-" is rank 0, and a chunk or codecs that are not given.
  * Options: fill=NUMBER, grow=AXIS,AXIS, like=PATH[:INSIDE], by=ROWS (so many chunks at a time),
  * only=lo:hi,... (nothing else is written), leave=1 (abandoned at the end).
- * THREADS in the environment: how many read and write.  A failure is one line and exit status 1. */
+ * THREADS in the environment: how many read and write; MISSING: what packed cells that are missing
+ * become when they are read (a number, or nan), without it cells are as stored.  A failure is one
+ * line and exit status 1. */
 #include "store/store.h"
 
 #include <errno.h>
@@ -162,15 +165,27 @@ static int read_cells(ar_source *s, const char *box, arras_error *err)
     return result;
 }
 
+static arras_source_options options(void)
+{
+    const char *text = getenv("MISSING");
+
+    if (!text)
+        return (arras_source_options){ ARRAS_MISSING_RAW, 0 };
+    return (arras_source_options){ strcmp(text, "nan") == 0 ? ARRAS_MISSING_PROPAGATE
+                                                            : ARRAS_MISSING_REPLACE,
+                                   atof(text) };
+}
+
 static int do_source(char **args, int n)
 {
-    arras_error err;
-    ar_source  *s;
-    place       at;
-    int         result;
+    const arras_source_options how = options();
+    arras_error                err;
+    ar_source                 *s;
+    place                      at;
+    int                        result;
 
     split_place(&at, args[1]);
-    if (ar_store_open(&s, at.path, at.inside, &err) != ARRAS_OK)
+    if (ar_store_open_with(&s, at.path, at.inside, &how, &err) != ARRAS_OK)
         return fail(err.text);
     result = strcmp(args[0], "info") == 0 ? show_info(s, &err)
                                           : read_cells(s, n > 2 ? args[2] : NULL, &err);
@@ -353,6 +368,63 @@ static int do_write(char **args, int n)
     return status == ARRAS_OK ? 0 : fail(err.text);
 }
 
+/* ---- append ---------------------------------------------------------------------------------- */
+
+/* First what ends with a chunk, if there is such a part; then the rest. */
+static arras_status write_new(ar_sink *s, const char *cells, arras_error *err)
+{
+    int          axis = s->before.axis;
+    int64_t      lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK], end = s->info.shape[axis];
+    int64_t      row = (int64_t)arras_dtype_size(s->info.dtype), chunk = s->info.chunk[axis];
+    arras_status status = ARRAS_OK;
+
+    memcpy(hi, s->info.shape, sizeof hi);
+    for (int d = 1; d < s->info.rank; d++)
+        row *= s->info.shape[d];
+    lo[axis] = s->before.length;
+    hi[axis] = axis ? end : ar_min64(end, (lo[0] / chunk + 1) * chunk);
+    while (lo[axis] < end && status == ARRAS_OK) {
+        status = ar_sink_write(s, lo, hi, cells, NULL, threads(), err);
+        cells += (hi[axis] - lo[axis]) * row;
+        lo[axis] = hi[axis];
+        hi[axis] = end;
+    }
+    return status;
+}
+
+static arras_status append_cells(ar_sink *s, int64_t extra, arras_error *err)
+{
+    int64_t bytes = (int64_t)arras_dtype_size(s->info.dtype);
+
+    for (int d = 0; d < s->info.rank; d++)
+        bytes *= d == s->before.axis ? extra : s->info.shape[d];
+    char        *cells = malloc((size_t)bytes + 1);
+    arras_status status = cells && fread(cells, 1, (size_t)bytes, stdin) == (size_t)bytes
+                              ? write_new(s, cells, err)
+                              : ar_fail(err, ARRAS_EIO, "standard input has less than the cells");
+    free(cells);
+    return status;
+}
+
+static int do_append(char **args, int n)
+{
+    arras_error  err = { 0 };
+    ar_sink     *s;
+    place        at;
+    arras_status status;
+
+    split_place(&at, args[1]);
+    status = ar_store_append(&s, at.path, at.inside, atoi(args[2]), atoll(args[3]), &err);
+    if (status != ARRAS_OK)
+        return fail(err.text);
+    status = append_cells(s, atoll(args[3]), &err);
+    if (status == ARRAS_OK && n == 4)
+        status = s->type->finish(s, &err);
+    else
+        s->type->abandon(s);
+    return status == ARRAS_OK ? 0 : fail(err.text);
+}
+
 int main(int argc, char **argv)
 {
     const char *verb = argc > 2 ? argv[1] : "";
@@ -364,6 +436,8 @@ int main(int argc, char **argv)
         result = do_list(argv + 1);
     else if (strcmp(verb, "write") == 0 && argc >= 7)
         result = do_write(argv + 1, argc - 1);
+    else if (strcmp(verb, "append") == 0 && argc >= 5)
+        result = do_append(argv + 1, argc - 1);
     else
         result = fail("see the head of store_tool.c");
     if (result == 0 && (fflush(stdout) != 0 || ar_alloc_live() != 0))

@@ -196,9 +196,97 @@ static void short_rows_share_segments(void)
     end();
 }
 
+/* Sums of columns as they are in memory: by the library, in strips of columns and
+ * blocks of rows. */
+static void columns_in_memory_are_folded_whole(void)
+{
+    static const struct {
+        int64_t rows, columns;
+    } cases[] = {
+        { 40, 7 },     /* one after the other */
+        { 65, 3 },     /* lanes, of fewer columns than a vector has */
+        { 1024, 12 },  /* a block */
+        { 1099, 300 }, /* a block and a short one; more columns than a strip has */
+        { 3000, 5 },   /* blocks that are joined */
+    };
+
+    for (size_t c = 0; c < AR_COUNT(cases); c++)
+        for (int single = 0; single < 2; single++) {
+            form        f = { .dense = { true } };
+            char        type[32];
+            arras_array x;
+            arras_expr  cell, n;
+
+            CASE("%d rows of %d", (int)cases[c].rows, (int)cases[c].columns);
+            begin();
+            snprintf(type, sizeof type, "%s[%d, %d]", single ? "f32" : "f64", (int)cases[c].rows,
+                     (int)cases[c].columns);
+            x = input_of("x", type, NULL);
+            n = literal(cases[c].rows);
+            cell = cell_of(0, single ? ARRAS_F32 : ARRAS_F64, ar_expr_var(g, "k"),
+                           ar_expr_index(g, 0));
+            add_result(&f, 1, &cases[c].columns,
+                       ar_expr_reduce(AR_REDUCE_sum, "k", literal(0), n, cell), 1, &x);
+            check_form(&f);
+            end();
+        }
+}
+
+/* y[i] = sum[k] x[rows[k], i]: no row is where the one before says it is. */
+static void rows_that_are_looked_up_are_read_one_by_one(void)
+{
+    form        f = { .dense = { true, true } };
+    double      rows[300];
+    arras_dim   columns = 20;
+    arras_array inputs[2];
+    arras_expr  k, row;
+
+    for (int i = 0; i < 300; i++)
+        rows[i] = (i * 7919) % 300;
+    begin();
+    inputs[0] = input_of("x", "f64[300, 20]", NULL);
+    inputs[1] = input_of("rows", "i64[300]", rows);
+    k = ar_expr_var(g, "k");
+    row = ar_expr_load_bound(g, 1, ARRAS_I64, 1, &k, NULL);
+    row = op2(AR_OP_remainder, row, literal(300)); /* is inside */
+    add_result(&f, 1, &columns,
+               ar_expr_reduce(AR_REDUCE_sum, "k", literal(0), literal(300),
+                              cell_of(0, ARRAS_F64, row, ar_expr_index(g, 0))),
+               2, inputs);
+    check_form(&f);
+    end();
+}
+
+/* Rows so long that each result is computed on its own, and what all rows share only once. */
+static void long_rows_are_computed_one_by_one(void)
+{
+    form        f = { .dense = { true } };
+    arras_dim   shape[] = { 9 };
+    arras_array x;
+    arras_expr  n, cell, off, sum, all;
+
+    begin();
+    x = input_of("x", "f64[9, 1500]", NULL);
+    n = literal(1500);
+    cell = cell_of(0, ARRAS_F64, ar_expr_index(g, 0), ar_expr_var(g, "k"));
+    sum = ar_expr_reduce(AR_REDUCE_sum, "k", literal(0), n, cell);
+    all = ar_expr_reduce(AR_REDUCE_sum, "j", literal(0), n,
+                         cell_of(0, ARRAS_F64, literal(4), ar_expr_var(g, "j")));
+    off = op2(AR_OP_subtract, cell, op2(AR_OP_divide, all, n));
+    add_result(&f, 1, shape, op2(AR_OP_divide, sum, n), 1, &x);
+    add_result(&f, 1, shape,
+               ar_expr_reduce(AR_REDUCE_sum, "k", literal(0), n, op2(AR_OP_multiply, off, off)), 1,
+               &x);
+    check_form(&f);
+    end();
+}
+
 TEST_MAIN
 {
     RUN(flat_results_share_their_cells);
     RUN(reductions_share_their_rows);
     RUN(short_rows_share_segments);
+    RUN(columns_in_memory_are_folded_whole);
+    RUN(rows_that_are_looked_up_are_read_one_by_one);
+    RUN(long_rows_are_computed_one_by_one);
 }

@@ -565,6 +565,57 @@ static void reductions_in_reductions(void)
     }
 }
 
+/* ---- Short rows that jump: gathered first, then computed together ---------------------------- */
+
+static arras_array indices(const char *name, int64_t rows, int64_t length, int below)
+{
+    double        values[2 * 40 * 16] = { 0 };
+    const int64_t shape[] = { rows, length };
+
+    for (int64_t i = 0; i < rows * length; i++)
+        values[2 * i] = pick(below);
+    bind_cells(name, ARRAS_I32, 2, shape, cells_of(ARRAS_I32, 2, shape, values));
+    return ar_input(g, name, ARRAS_I32, 2, shape);
+}
+
+/* c = x[element[i, 0], node[i, j]], then c * weight[i, 0] + x[...] again and again. */
+static arras_expr jumping_cell(arras_array x, arras_array element, arras_array node,
+                               arras_array weight)
+{
+    arras_expr i = ar_expr_index(g, 0), j = ar_expr_index(g, 1);
+    arras_expr row[] = { i, literal(0) }, own[] = { i, j };
+    arras_expr at[] = { ar_expr_load(element, 2, row, NULL), ar_expr_load(node, 2, own, NULL) };
+    arras_expr cell = ar_expr_load(x, 2, at, NULL), w = ar_expr_load(weight, 2, row, NULL);
+
+    for (int k = 0; k < 40; k++)
+        cell = op2(k % 7 == 6 ? AR_OP_divide : AR_OP_add, op2(AR_OP_multiply, cell, w),
+                   ar_expr_load(x, 2, at, NULL));
+    return cell;
+}
+
+/* One of them reads outside, where `below` is more than there is. */
+static void short_rows_that_jump(void)
+{
+    static const struct {
+        int64_t length;
+        int     below;
+    } cases[] = { { 1, 7 }, { 3, 7 }, { 15, 7 }, { 16, 7 }, { 3, 9 } };
+
+    for (size_t k = 0; k < AR_COUNT(cases); k++) {
+        const int64_t length = cases[k].length, shape[] = { 40, length };
+
+        CASE("rows of %d, nodes below %d", (int)length, cases[k].below);
+        begin();
+        arras_array x = long_input("x", "f64[50, 7]"), weight = long_input("w", "f64[40, 1]");
+        arras_array element = indices("element", 40, 1, 50);
+        arras_array node = indices("node", 40, length, cases[k].below);
+
+        ar_graph_output_add(g, "y", ar_lambda(g, 2, shape, jumping_cell(x, element, node, weight)));
+        check_compiled();
+        end();
+    }
+}
+
 static void random_programs(void)
 {
     int ran = 0;
@@ -589,5 +640,6 @@ TEST_MAIN
     RUN(stencils_of_long_rows);
     RUN(rows_and_columns);
     RUN(reductions_in_reductions);
+    RUN(short_rows_that_jump);
     RUN(random_programs);
 }

@@ -514,6 +514,30 @@ typedef struct arras_store_info {
 
 ARRAS_API arras_status arras_source_open(arras_source **out, const char *path, const char *inside,
                                          arras_error *err);
+
+/* Attributes may say (as netCDF and its CF conventions have it) that cells are packed: scale_factor
+ * and add_offset; that some are missing: _FillValue and missing_value; or that integers are to be
+ * taken as _Unsigned.  They are heard in every format that has attributes.  Unpacked cells are of
+ * the type of the two factors, those without factors f32 if they are integers of at most 16 bits,
+ * f64 if they are longer ones; reals stay what they are.  valid_range and the like are not looked
+ * at. */
+typedef enum arras_missing {
+    ARRAS_MISSING_RAW,       /* the numbers that are stored, whatever attributes say */
+    ARRAS_MISSING_PROPAGATE, /* unpacked; a missing cell is NaN, and so is what is made of it */
+    ARRAS_MISSING_REPLACE    /* unpacked; a missing cell is `replacement`: one that a sum (0), a
+                                maximum (-INFINITY) ignores */
+} arras_missing;
+
+typedef struct arras_source_options {
+    arras_missing missing;
+    double        replacement;
+} arras_source_options;
+
+/* arras_source_open with options; NULL: cells as they are stored. */
+ARRAS_API arras_status arras_source_open_with(arras_source **out, const char *path,
+                                              const char                 *inside,
+                                              const arras_source_options *options,
+                                              arras_error                *err);
 ARRAS_API void         arras_source_close(arras_source *s);
 ARRAS_API const arras_store_info *arras_source_info(const arras_source *s);
 /* Attributes, one line each; release with arras_text_free. */
@@ -534,6 +558,7 @@ typedef struct arras_sink_options {
     const bool         *growable; /* of each axis; NULL: none */
     const arras_source *like;     /* whose attributes and names of dimensions are copied; or NULL */
     int                 version;  /* of the format: Zarr 2 or 3; 0: the newest */
+    bool                replace;  /* a .npy file that is there, when the new one is finished */
 } arras_sink_options;
 
 /* A new array.  It appears under its name when it is finished, whole; what there is under that name
@@ -541,6 +566,23 @@ typedef struct arras_sink_options {
 ARRAS_API arras_status arras_sink_create(arras_sink **out, const char *path, const char *inside,
                                          arras_dtype dtype, int rank, const int64_t *shape,
                                          const arras_sink_options *options, arras_error *err);
+/* A new array whose cells survive the process: they are collected in a directory beside the file,
+ * ".NAME.partial", and brought to disk every `period` seconds by a thread of its own.  Made again
+ * with the same identity (any text that says what is being computed, and from which inputs), it has
+ * the cells that were there, and arras_stream_start does not compute them again; another identity is
+ * refused.  With a mean time E between failures, an array of V bytes that takes V/T seconds needs
+ * V/(T*E) checkpoints: a period of E.  Finished, it is an array like others; abandoned, it stays. */
+ARRAS_API arras_status arras_sink_resume(arras_sink **out, const char *path, const char *inside,
+                                         arras_dtype dtype, int rank, const int64_t *shape,
+                                         const arras_sink_options *options, const char *identity,
+                                         double period, arras_error *err);
+/* An array of HDF5, netCDF-4 or Zarr that is there, made longer by so many cells along an axis;
+ * nothing of it is moved.  arras_sink_info says the new shape; the box of new cells begins where the
+ * old ones end, and all of it has to be written.  The array is longer when the sink is finished;
+ * until then, and if that fails, it is what it was.  HDF5 works on a copy of the file, which costs
+ * nothing where the file system shares blocks. */
+ARRAS_API arras_status arras_sink_append(arras_sink **out, const char *path, const char *inside,
+                                         int axis, int64_t extra, arras_error *err);
 ARRAS_API const arras_store_info *arras_sink_info(const arras_sink *s);
 /* Boxes of whole chunks, or as far as the array goes; what is never written is the fill value. */
 ARRAS_API arras_status arras_sink_write(arras_sink *s, const int64_t *lo, const int64_t *hi,
@@ -549,6 +591,208 @@ ARRAS_API arras_status arras_sink_write(arras_sink *s, const int64_t *lo, const 
 /* Both release the sink. */
 ARRAS_API arras_status arras_sink_finish(arras_sink *s, arras_error *err);
 ARRAS_API void         arras_sink_abandon(arras_sink *s);
+/* Removes what there is of all sinks of the process that are not finished.  For handlers of signals
+ * that end it, which must be the next thing to happen. */
+ARRAS_API void arras_sinks_discard(void);
+
+/* ---- Programs on arrays in files ------------------------------------------------------------- */
+
+/* An input that is read from a source, or an output that is written to a sink (the caller finishes
+ * it, or abandons it after a failure). */
+typedef struct arras_stored {
+    const char   *name;
+    arras_source *source; /* of an input; else NULL */
+    arras_sink   *sink;   /* of an output; else NULL */
+} arras_stored;
+
+typedef struct arras_stream_options {
+    int64_t memory; /* bytes that may be used, beside what is bound; 0: half of what is free */
+} arras_stream_options;
+
+/* Runs a program tile by tile: for each tile it reads what the tile needs, halo included, computes
+ * all that lies between in memory, and writes.  Arrays in files may be larger than memory.  Cells
+ * have the bits that arras_launch would give them, whatever the tiles, threads and memory.
+ *
+ * Inputs are bound in memory or in files; outputs without a sink become results (release them with
+ * arras_results_free; out may be NULL when there are none). */
+typedef struct arras_stream arras_stream;
+ARRAS_API arras_status arras_stream_start(arras_stream **out, arras_program *p, int n,
+                                          const arras_binding *bindings, int nstored,
+                                          const arras_stored *stored,
+                                          const arras_stream_options *options, arras_error *err);
+/* Once for each stream. */
+ARRAS_API arras_status arras_stream_wait(arras_results **out, arras_stream *stream,
+                                         arras_error *err);
+/* From any thread: the wait returns ARRAS_ECANCEL soon, if not done already. */
+ARRAS_API void arras_stream_cancel(arras_stream *stream);
+/* From any thread: how much has been begun, from 0 to 1; below 0 when that is not known. */
+ARRAS_API double arras_stream_progress(const arras_stream *stream);
+/* What was not waited for is cancelled. */
+ARRAS_API void arras_stream_free(arras_stream *stream); /* NULL is fine */
+/* Passes, tiles and what is kept in memory, for people; release with arras_text_free. */
+ARRAS_API arras_status arras_stream_explain(char **out, const arras_stream *stream,
+                                            arras_error *err);
+
+/* ---- Chunk shapes ---------------------------------------------------------------------------- */
+
+/* How an array is read: shapes of queries with their probabilities, or, independent of each other,
+ * lengths along each axis.  Never changes once it is made. */
+typedef struct arras_workload arras_workload;
+
+/* n shapes of queries, n * rank lengths.  Probabilities are texts, so that they are exact: "1/3",
+ * "0.25"; they add up to 1.  NULL: all are equal. */
+ARRAS_API arras_status arras_workload_from_shapes(arras_workload **out, int rank, int64_t n,
+                                                  const int64_t     *shapes,
+                                                  const char *const *probabilities,
+                                                  arras_error       *err);
+/* Entry i: along axes[i] a query is lengths[i] cells long with this probability; those of an axis
+ * add up to 1, and every axis has some. */
+ARRAS_API arras_status arras_workload_from_ranges(arras_workload **out, int rank, int64_t n,
+                                                  const int *axes, const int64_t *lengths,
+                                                  const char *const *probabilities,
+                                                  arras_error       *err);
+/* Queries that were made, lo <= i < hi: n * rank numbers each. */
+ARRAS_API arras_status arras_workload_from_boxes(arras_workload **out, int rank, int64_t n,
+                                                 const int64_t *lo, const int64_t *hi,
+                                                 arras_error *err);
+/* The same from a text, CSV or JSON (docs/chunking.md); `name` is for messages. */
+ARRAS_API arras_status arras_workload_from_log(arras_workload **out, int rank, const char *text,
+                                               size_t length, const char *name, arras_error *err);
+/* The lengths along each axis by themselves; and all combinations of these. */
+ARRAS_API arras_status arras_workload_independent(arras_workload **out, const arras_workload *w,
+                                                  arras_error *err);
+ARRAS_API arras_status arras_workload_joint(arras_workload **out, const arras_workload *w,
+                                            arras_error *err);
+ARRAS_API void         arras_workload_free(arras_workload *w);
+ARRAS_API bool         arras_workload_is_independent(const arras_workload *w);
+/* Different shapes, in ascending order; 0 when independent. */
+ARRAS_API int64_t      arras_workload_count(const arras_workload *w);
+/* Its probability is *weight / *total; false: no such shape. */
+ARRAS_API bool         arras_workload_shape(const arras_workload *w, int64_t i, int64_t *shape,
+                                            int64_t *weight, int64_t *total);
+ARRAS_API int64_t      arras_workload_queries(const arras_workload *w); /* logged ones */
+
+typedef enum {
+    ARRAS_CHUNKS_EXACT, /* the mean over all places of a query inside the array */
+    ARRAS_CHUNKS_PAPER, /* the product of (length - 1) / edge + 1: as if there were no border */
+    ARRAS_CHUNKS_SS,    /* the product of ceil(length / edge): Sarawagi and Stonebraker's */
+    ARRAS_CHUNKS_END
+} arras_chunk_model;
+
+typedef struct arras_chunk_options {
+    int               rank;
+    const int64_t    *shape; /* of the array */
+    int64_t           cell_bytes;
+    int64_t           limit; /* bytes of a chunk, at most; 0: 1 MiB, or 64 MiB if time is asked */
+    arras_chunk_model model;
+    bool              powers_of_two; /* edges are; otherwise any whole number */
+    const int64_t    *fixed;         /* edges that are given, 0 where free; NULL: none */
+    const int64_t    *multiple; /* what edges are multiples of; 0 or 1: of anything; NULL: all so */
+    double            within;   /* 0.01: of shapes that near the least cost take a balanced one */
+    /* Time for a chunk, with which the size is chosen too; bandwidth 0: only chunks are counted. */
+    double latency;   /* seconds until its first byte */
+    double bandwidth; /* stored bytes a second */
+    double decoding;  /* bytes of cells decoded a second; 0: at once */
+    double ratio;     /* bytes of cells by stored bytes; 0: 1 */
+} arras_chunk_options;
+
+typedef struct arras_chunk_advice {
+    int64_t chunk[ARRAS_MAX_RANK]; /* advised */
+    int64_t least[ARRAS_MAX_RANK]; /* of the least cost; differs if a balanced one was preferred */
+    int64_t cells;                 /* of the advised chunk */
+    bool    proven;                /* no shape costs less than `least` */
+    double  gap;      /* the advised costs at most 1 + gap times what the best possible would */
+    int64_t examined; /* partial shapes that were looked at */
+} arras_chunk_advice;
+
+ARRAS_API arras_status arras_chunk_advise(arras_chunk_advice *out, const arras_workload *w,
+                                          const arras_chunk_options *options, arras_error *err);
+/* Chunks a query reads, on average; and seconds, 0 without a bandwidth.  `exact`: a fraction "7/3"
+ * to be released with arras_text_free, NULL when it has more than 8192 bits; it may be NULL. */
+typedef struct arras_chunk_costs {
+    double chunks, seconds;
+} arras_chunk_costs;
+ARRAS_API arras_status arras_chunk_cost(arras_chunk_costs *out, char **exact,
+                                        const arras_workload      *w,
+                                        const arras_chunk_options *options, const int64_t *chunk,
+                                        arras_error *err);
+/* The same of one shape of a workload. */
+ARRAS_API arras_status arras_chunk_cost_of(arras_chunk_costs *out, char **exact,
+                                           const arras_workload *w, int64_t shape,
+                                           const arras_chunk_options *options,
+                                           const int64_t *chunk, arras_error *err);
+/* Chunks that the logged queries read, all together; and how far the mean of a query may be off
+ * (its standard error) for it was estimated from so many. */
+ARRAS_API arras_status arras_chunk_trace(int64_t *chunks, double *error, const arras_workload *w,
+                                         const int64_t *chunk, arras_error *err);
+/* Checked: cells of a chunk times bytes of a cell; for HDF5 both stay below 2^32. */
+ARRAS_API arras_status arras_chunk_bytes(int64_t *out, int rank, const int64_t *chunk,
+                                         int64_t cell_bytes, bool for_hdf5, arras_error *err);
+
+/* Shapes that others choose. */
+typedef enum {
+    ARRAS_GUESS_H5PY,
+    ARRAS_GUESS_ZARR,
+    ARRAS_GUESS_DASK,
+    ARRAS_GUESS_NETCDF,
+    ARRAS_GUESS_REW,         /* Rew's for series and maps of 3 axes */
+    ARRAS_GUESS_CLOSED_FORM, /* of the paper, rounded to powers of two as it says */
+    ARRAS_GUESS_GREEDY,      /* the paper's algorithm for shapes of queries */
+    ARRAS_GUESS_END
+} arras_chunk_guess;
+ARRAS_API const char  *arras_chunk_guess_name(arras_chunk_guess guess); /* "h5py" */
+/* ARRAS_EINVAL with the reason where there is none. */
+ARRAS_API arras_status arras_chunk_guess_shape(int64_t *chunk, arras_chunk_guess guess,
+                                               const arras_workload      *w,
+                                               const arras_chunk_options *options,
+                                               arras_error               *err);
+
+/* ---- Connected components -------------------------------------------------------------------- */
+
+/* Cells that belong together and touch get the same number: 1, 2, ... in the order of the first
+ * cell of each component, in C order; all other cells get 0.  The same numbers whatever the number
+ * of threads and the memory. */
+typedef enum {
+    ARRAS_LABEL_NONZERO, /* cells that are not 0 belong to components */
+    ARRAS_LABEL_ABOVE,   /* cells above `value` */
+    ARRAS_LABEL_EQUAL,   /* cells that are `value` */
+    ARRAS_LABEL_RULES
+} arras_label_rule;
+
+typedef struct arras_label_options {
+    int              neighbours; /* 2 along one axis; 4 or 8; 6, 18 or 26; 0: the fewest of them */
+    arras_label_rule rule;
+    double           value;
+    int              threads; /* 0: one for each CPU */
+    int64_t          memory;  /* bytes, for arrays in files; 0: half of what the machine has */
+} arras_label_options;
+
+/* Arrays of 1 to 3 axes, of any type but complex.  The labels are i32 or i64 and have the shape of
+ * the cells; they may lie in the same place.  options: NULL for the defaults; count, the number of
+ * components, may be NULL. */
+ARRAS_API arras_status arras_label(int64_t *count, const arras_buffer *cells,
+                                   const arras_buffer *labels, const arras_label_options *options,
+                                   arras_error *err);
+/* From file to file, in two passes: a source may be read twice.  The caller finishes the sink, or
+ * abandons it after a failure. */
+ARRAS_API arras_status arras_label_stored(int64_t *count, arras_source *source, arras_sink *sink,
+                                          const arras_label_options *options, arras_error *err);
+
+/* The same in steps.  Arrays must stay until the wait is over.  Until it is freed, any thread may
+ * cancel a labelling (the wait then returns ARRAS_ECANCEL soon, and labels are partly written), or
+ * ask how much of it has been begun: 0 to 1, below 0 when that is not known. */
+typedef struct arras_labelling arras_labelling;
+ARRAS_API arras_status arras_label_start(arras_labelling **out, const arras_buffer *cells,
+                                         const arras_buffer *labels,
+                                         const arras_label_options *options, arras_error *err);
+ARRAS_API arras_status arras_label_stored_start(arras_labelling **out, arras_source *source,
+                                                arras_sink *sink,
+                                                const arras_label_options *options,
+                                                arras_error *err);
+ARRAS_API arras_status arras_label_wait(int64_t *count, arras_labelling *l, arras_error *err);
+ARRAS_API void         arras_label_free(arras_labelling *l); /* cancels what is not waited for */
+ARRAS_API void         arras_label_cancel(arras_labelling *l);
+ARRAS_API double       arras_label_progress(const arras_labelling *l);
 
 #include <arras/ops.h>
 

@@ -35,6 +35,16 @@ arras_status arras_source_open(arras_source **out, const char *path, const char 
     return ar_store_open(out, path, inside, err);
 }
 
+arras_status arras_source_open_with(arras_source **out, const char *path, const char *inside,
+                                    const arras_source_options *options, arras_error *err)
+{
+    static const arras_source_options raw;
+
+    if (!out || !path)
+        return no_argument("arras_source_open_with", out ? "path" : "out", err);
+    return ar_store_open_with(out, path, inside, options ? options : &raw, err);
+}
+
 void arras_source_close(arras_source *s)
 {
     if (s)
@@ -73,12 +83,9 @@ arras_status arras_source_list(char **out, const char *path, const char *inside,
     return give_text(out, &text, ar_store_list(&text, path, inside, err), err);
 }
 
-arras_status arras_sink_create(arras_sink **out, const char *path, const char *inside,
-                               arras_dtype dtype, int rank, const int64_t *shape,
-                               const arras_sink_options *options, arras_error *err)
+static arras_status check_new(const char *path, arras_dtype dtype, int rank, const int64_t *shape,
+                              arras_error *err)
 {
-    if (!out || !path || (rank > 0 && !shape))
-        return no_argument("arras_sink_create", out ? path ? "shape" : "path" : "out", err);
     if (rank < 0 || rank > ARRAS_MAX_RANK || arras_dtype_size(dtype) == 0)
         return ar_fail(err, ARRAS_EINVAL, "%s: rank %d, type %s", path, rank,
                        arras_dtype_name(dtype));
@@ -86,7 +93,48 @@ arras_status arras_sink_create(arras_sink **out, const char *path, const char *i
         if (shape[d] < 0)
             return ar_fail(err, ARRAS_ESHAPE, "%s: axis %d would have %" PRId64 " cells", path, d,
                            shape[d]);
+    return ARRAS_OK;
+}
+
+arras_status arras_sink_create(arras_sink **out, const char *path, const char *inside,
+                               arras_dtype dtype, int rank, const int64_t *shape,
+                               const arras_sink_options *options, arras_error *err)
+{
+    arras_status status;
+
+    if (!out || !path || (rank > 0 && !shape))
+        return no_argument("arras_sink_create", out ? path ? "shape" : "path" : "out", err);
+    status = check_new(path, dtype, rank, shape, err);
+    if (status != ARRAS_OK)
+        return status;
     return ar_store_create(out, path, inside, dtype, rank, shape, options, err);
+}
+
+arras_status arras_sink_append(arras_sink **out, const char *path, const char *inside, int axis,
+                               int64_t extra, arras_error *err)
+{
+    if (!out || !path)
+        return no_argument("arras_sink_append", out ? "path" : "out", err);
+    return ar_store_append(out, path, inside, axis, extra, err);
+}
+
+arras_status arras_sink_resume(arras_sink **out, const char *path, const char *inside,
+                               arras_dtype dtype, int rank, const int64_t *shape,
+                               const arras_sink_options *options, const char *identity,
+                               double period, arras_error *err)
+{
+    arras_status status;
+
+    if (!out || !path || !identity || (rank > 0 && !shape))
+        return no_argument("arras_sink_resume",
+                           !out ? "out" : !path ? "path" : !identity ? "identity" : "shape", err);
+    if (!(period > 0 && period < 1e6))
+        return ar_fail(err, ARRAS_EINVAL, "%s: a checkpoint every %g seconds", path, period);
+    status = check_new(path, dtype, rank, shape, err);
+    if (status != ARRAS_OK)
+        return status;
+    return ar_store_create_partial(out, path, inside, dtype, rank, shape, options, identity, period,
+                                   err);
 }
 
 const arras_store_info *arras_sink_info(const arras_sink *s) { return s ? &s->info : NULL; }
@@ -110,3 +158,5 @@ void arras_sink_abandon(arras_sink *s)
     if (s)
         s->type->abandon(s);
 }
+
+void arras_sinks_discard(void) { ar_drafts_discard(); }

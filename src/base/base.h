@@ -42,6 +42,8 @@ int64_t ar_alloc_made(void); /* by the calling thread, so far */
  * multiple of 4096. */
 void *ar_pages_alloc(size_t bytes);
 void  ar_pages_free(void *block, size_t bytes);
+/* Bytes that one may use who was told nothing: half of what is free. */
+int64_t ar_memory_fair(void);
 
 /* An arena frees all it gave at once.  Zero-initialise one to start. */
 typedef struct ar_arena {

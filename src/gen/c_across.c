@@ -44,15 +44,59 @@ static void count_reads(reads *r, arras_expr e)
         count_reads(r, e->args[i]);
 }
 
+/* Whether a read is always as many bytes further for the next value of the innermost variable. */
+static bool steps_evenly(ar_writer *w, arras_expr load)
+{
+    ar_c_strip  along;
+    ar_c_affine form;
+
+    ar_c_strip_variable(&along, &w->variables[w->nesting - 1]);
+    for (int axis = 0; axis < load->rank; axis++)
+        if (ar_c_varies(&along, load->args[axis]) &&
+            !(ar_c_affine_read(&form, &along, load->args[axis]) && ar_c_is_inside(w, load, axis)))
+            return false;
+    return true;
+}
+
+static bool is_inside(ar_writer *w, arras_expr load)
+{
+    for (int axis = 0; axis < load->rank; axis++)
+        if (!ar_c_is_inside(w, load, axis))
+            return false;
+    return true;
+}
+
+/* Cells as they are in memory, row by row: the library has a function for that. */
+static bool is_in_memory(ar_writer *w, const ar_c_strip *strip, arras_expr e)
+{
+    ar_c_fold   f = ar_c_fold_of(e);
+    arras_expr  body = e->args[2];
+    reads       r = { .w = w, .strip = strip };
+    size_t      mark = w->nchanges;
+    ar_c_affine form;
+    bool        is;
+
+    if (f.place || ar_fold_number(f.op, f.s.compute) < 0 || body->kind != AR_EXPR_LOAD ||
+        body->type.dtype != f.s.operand[0] || body->type.dtype != f.s.compute || body->rank == 0 ||
+        !is_near(&r, body) || !ar_c_affine_read(&form, strip, body->args[body->rank - 1]) ||
+        form.along != 1 || !ar_c_enter(w, e, 0))
+        return false;
+    is = steps_evenly(w, body) && is_inside(w, body);
+    ar_c_leave(w);
+    ar_c_forget(w, mark);
+    return is;
+}
+
 bool ar_c_runs_across(ar_writer *w, const ar_c_strip *strip, arras_expr e)
 {
     reads r = { .w = w, .strip = strip };
 
     /* A product of complex numbers has no neutral cell: 1 * inf is nan in parts. */
-    if (ar_expr_tree(e) == AR_TREE_PARTIALS || ar_c_varies(strip, e->args[0]) ||
-        ar_c_varies(strip, e->args[1]) || strip->flat || strip->axis < 0 ||
-        ar_dtype_class(ar_c_fold_of(e).s.compute) == AR_CLASS_COMPLEX)
+    if (ar_c_varies(strip, e->args[0]) || ar_c_varies(strip, e->args[1]) || strip->flat ||
+        strip->axis < 0 || ar_dtype_class(ar_c_fold_of(e).s.compute) == AR_CLASS_COMPLEX)
         return false;
+    if (ar_expr_tree(e) == AR_TREE_PARTIALS)
+        return is_in_memory(w, strip, e);
     w->stamp++;
     count_reads(&r, e->args[2]);
     return r.near > r.far;
@@ -65,8 +109,8 @@ bool ar_c_go_together(arras_expr e, arras_expr other)
     ar_c_fold f = ar_c_fold_of(e), g = ar_c_fold_of(other);
 
     return e->args[0] == other->args[0] && e->args[1] == other->args[1] &&
-           strcmp(e->name, other->name) == 0 && f.tree == g.tree && !f.place && !g.place &&
-           f.s.compute == g.s.compute;
+           strcmp(e->name, other->name) == 0 && f.tree == g.tree && f.tree != AR_TREE_PARTIALS &&
+           !f.place && !g.place && f.s.compute == g.s.compute;
 }
 
 /* ---- Rows of accumulators -------------------------------------------------------------------- */
@@ -174,8 +218,10 @@ static void open_bodies(ar_writer *w, const rows *r, ar_c_strip *strip, arras_ex
     ar_c_strip_open(w, strip, r->n, bodies);
 }
 
-/* Of the columns from number `first` on. */
-static void put_turn(ar_writer *w, rows *r, const char *first)
+static void put_vector_columns(ar_writer *w, const rows *r, const ar_c_strip *strip, int count);
+
+/* All columns; of a block in vectors, those that are not done yet. */
+static void put_turn(ar_writer *w, rows *r, bool vectors)
 {
     size_t          mark = w->nchanges;
     const ar_c_sink sink = { .cell = put_cell, .self = r };
@@ -186,9 +232,16 @@ static void put_turn(ar_writer *w, rows *r, const char *first)
     if (!ar_c_enter(w, r->columns[0].expr, r->columns[0].number))
         return;
     open_bodies(w, r, &strip, bodies);
+    if (vectors) {
+        ar_text_printf(w->out, "if (k%d - base%d >= done%d)\n", r->columns[0].number, r->number,
+                       r->number);
+        put_vector_columns(w, r, &strip, 1);
+    }
     for (size_t i = 0; i < strip.nreads; i++)
         put_fetch(w, r, strip.reads[i]);
-    snprintf(from, sizeof from, "from%d + %s", r->number, first);
+    strip.most = r->width;
+    strip.rest = vectors;
+    snprintf(from, sizeof from, vectors ? "from%d + whole%d" : "from%d", r->number, r->number);
     snprintf(to, sizeof to, "from%d + w%d", r->number, r->number);
     ar_c_strip_run(w, &strip, from, to, &sink);
     ar_c_strip_close(&strip);
@@ -220,7 +273,8 @@ static void put_next_rows(ar_writer *w, const ar_c_read *read, const char *at, i
     ar_text_free(&step);
 }
 
-static void put_vector_columns(ar_writer *w, const rows *r, const ar_c_strip *strip)
+/* So many rows of one lane. */
+static void put_vector_columns(ar_writer *w, const rows *r, const ar_c_strip *strip, int count)
 {
     const ar_c_fold *first = &r->columns[0].fold;
     const char      *type = ar_c_vector_type(first->s.compute);
@@ -229,19 +283,18 @@ static void put_vector_columns(ar_writer *w, const rows *r, const ar_c_strip *st
 
     ar_text_printf(w->out, "for (int64_t c = 0; c < whole%d; c += %d) {\n", r->number, cells);
     for (int i = 0; i < r->n; i++)
-        ar_text_printf(w->out, "%s a%d = *(%s *)&lanes%d[l][c];\n", type, i, type,
-                       r->columns[i].number);
+        ar_text_printf(w->out, "%s a%d = *(%s *)&row%d[c];\n", type, i, type, r->columns[i].number);
     snprintf(at, sizeof at, "from%d + c", r->number);
-    for (size_t i = 0; i < strip->nreads; i++)
+    for (size_t i = 0; i < strip->nreads && count > 1; i++)
         put_next_rows(w, strip->reads[i], at, cells);
-    for (int row = 0; row < ROWS_AT_ONCE; row++) {
+    for (int row = 0; row < count; row++) {
         ar_c_vector_open(w, strip, first, at, row);
         for (int i = 0; i < r->n; i++)
             ar_c_vector_accumulate(w, &r->columns[i].fold, strip->roots[i], i);
         ar_c_vector_close(w);
     }
     for (int i = 0; i < r->n; i++)
-        ar_text_printf(w->out, "*(%s *)&lanes%d[l][c] = a%d;\n", type, r->columns[i].number, i);
+        ar_text_printf(w->out, "*(%s *)&row%d[c] = a%d;\n", type, r->columns[i].number, i);
     ar_text_add(w->out, "}\n");
 }
 
@@ -261,6 +314,9 @@ static void put_steps(ar_writer *w, const rows *r, const ar_c_strip *strip)
 
 static bool are_vectors(ar_writer *w, const rows *r, const ar_c_strip *strip)
 {
+    for (size_t i = 0; i < strip->nreads; i++)
+        if (!steps_evenly(w, strip->reads[i]->load))
+            return false;
     for (int i = 0; i < r->n; i++)
         if (!ar_c_is_vector(w, strip, strip->roots[i], &r->columns[i].fold,
                             r->columns[0].expr->name))
@@ -270,12 +326,13 @@ static bool are_vectors(ar_writer *w, const rows *r, const ar_c_strip *strip)
 
 /* As many rows and columns as go: doneS rows of the block, wholeS columns.  What was written is
  * taken back where there are no vectors. */
-static void put_vector_rows(ar_writer *w, const rows *r)
+static bool put_vector_rows(ar_writer *w, const rows *r)
 {
     int        s = r->number, number = ar_c_number(w);
     size_t     mark = w->nchanges, length = w->out->length;
     arras_expr bodies[AR_C_TOGETHER];
     ar_c_strip strip;
+    bool       vectors;
 
     ar_text_printf(w->out, "if (whole%d > 0)\n", s);
     ar_text_printf(w->out,
@@ -283,12 +340,16 @@ static void put_vector_rows(ar_writer *w, const rows *r)
                    "for (int l = 0; l <= mask%d; l++) {\n"
                    "const int64_t k%d = base%d + done%d + l;\n",
                    s, ROWS_AT_ONCE, s, s, s, ROWS_AT_ONCE, s, s, number, s, s);
+    for (int i = 0; i < r->n; i++)
+        ar_text_printf(w->out, "%s *const row%d = lanes%d[l];\n", r->columns[i].fold.type,
+                       r->columns[i].number, r->columns[i].number);
     if (!ar_c_enter(w, r->columns[0].expr, number))
-        return;
+        return false;
     open_bodies(w, r, &strip, bodies);
-    if (are_vectors(w, r, &strip)) {
+    vectors = are_vectors(w, r, &strip);
+    if (vectors) {
         put_steps(w, r, &strip);
-        put_vector_columns(w, r, &strip);
+        put_vector_columns(w, r, &strip, ROWS_AT_ONCE);
         ar_text_add(w->out, "}\n");
     } else {
         ar_text_cut(w->out, length);
@@ -296,26 +357,24 @@ static void put_vector_rows(ar_writer *w, const rows *r)
     ar_c_strip_close(&strip);
     ar_c_leave(w);
     ar_c_forget(w, mark);
+    return vectors;
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-static void put_other_rows(ar_writer *w, rows *r)
+static void put_other_rows(ar_writer *w, rows *r, bool vectors)
 {
-    int  s = r->number, k = r->columns[0].number;
-    char first[32];
+    int s = r->number, k = r->columns[0].number;
 
-    ar_text_printf(w->out,
-                   "for (int64_t k%d = base%d + (whole%d == w%d ? done%d : 0); "
-                   "k%d < base%d + count%d; k%d++) {\n"
-                   "const int64_t first%d = k%d - base%d < done%d ? whole%d : 0;\n",
-                   k, s, s, s, s, k, s, s, k, s, k, s, s, s);
+    ar_text_printf(w->out, "for (int64_t k%d = base%d", k, s);
+    if (vectors)
+        ar_text_printf(w->out, " + (whole%d == w%d ? done%d : 0)", s, s, s);
+    ar_text_printf(w->out, "; k%d < base%d + count%d; k%d++) {\n", k, s, s, k);
     for (int i = 0; i < r->n; i++)
         ar_text_printf(w->out, "%s *const row%d = lanes%d[(k%d - base%d) & mask%d];\n",
                        r->columns[i].fold.type, r->columns[i].number, r->columns[i].number, k, s,
                        s);
-    snprintf(first, sizeof first, "first%d", s);
-    put_turn(w, r, first);
+    put_turn(w, r, vectors);
     ar_text_add(w->out, "}\n");
 }
 
@@ -328,6 +387,7 @@ static void put_block(ar_writer *w, rows *r)
 {
     int         s = r->number;
     arras_dtype dtype = r->columns[0].fold.s.compute;
+    bool        vectors;
 
     for (int i = 0; i < r->n; i++) {
         const column *c = &r->columns[i];
@@ -338,8 +398,8 @@ static void put_block(ar_writer *w, rows *r)
     }
     ar_text_printf(w->out, "int64_t done%d = 0;\nconst int64_t whole%d = w%d & -%d;\n", s, s, s,
                    ar_c_vector_type(dtype) ? ar_c_vector_cells(dtype) : 1);
-    put_vector_rows(w, r);
-    put_other_rows(w, r);
+    vectors = put_vector_rows(w, r);
+    put_other_rows(w, r, vectors);
     for (int i = 0; i < r->n; i++) {
         const column *c = &r->columns[i];
 
@@ -358,6 +418,17 @@ static void put_end(ar_writer *w, const rows *r, const column *c)
                    r->width);
 }
 
+static void put_mask(ar_writer *w, const rows *r)
+{
+    const ar_c_fold *f = &r->columns[0].fold;
+
+    if (f->tree != AR_TREE_PARTIALS) {
+        ar_c_fold_few(w, f, r->number);
+        ar_text_add(w->out, " ? 0 : ");
+    }
+    ar_text_printf(w->out, "%d", f->tree == AR_TREE_PARTIALS ? -1 : LANES - 1);
+}
+
 static void put_columns(ar_writer *w, rows *r)
 {
     int s = r->number;
@@ -367,8 +438,8 @@ static void put_columns(ar_writer *w, rows *r)
                        r->columns[i].fold.type, r->columns[i].number, LANES, r->width,
                        r->columns[i].number, r->width);
     ar_text_printf(w->out, "uint64_t blocks%d = 0;\nconst int mask%d = ", s, s);
-    ar_c_fold_few(w, &r->columns[0].fold, s);
-    ar_text_printf(w->out, " ? 0 : %d;\n", LANES - 1);
+    put_mask(w, r);
+    ar_text_add(w->out, ";\n");
     ar_text_printf(w->out,
                    "for (int64_t base%d = low%d, count%d; base%d < high%d; base%d += count%d) {\n"
                    "count%d = high%d - base%d < %d ? high%d - base%d : %d;\n",
@@ -377,6 +448,37 @@ static void put_columns(ar_writer *w, rows *r)
     ar_text_add(w->out, "}\n");
     for (int i = 0; i < r->n; i++)
         put_end(w, r, &r->columns[i]);
+}
+
+/* All of them by the library. */
+static void put_columns_call(ar_writer *w, const rows *r)
+{
+    const column *c = &r->columns[0];
+    size_t        mark = w->nchanges;
+    int           s = r->number;
+    ar_text       step = { 0 };
+    arras_expr    bodies[AR_C_TOGETHER];
+    ar_c_strip    strip;
+
+    if (!ar_c_enter(w, c->expr, c->number))
+        return;
+    ar_text_printf(w->out, "const int64_t k%d = low%d;\n", c->number, s);
+    open_bodies(w, r, &strip, bodies);
+    if (strip.nreads)
+        ar_c_turn_step(w, &step, strip.reads[0], 1);
+    print_function(w, "columns", c);
+    ar_text_printf(w->out,
+                   "m%" PRId64 " + (from%d - at%d), (const char *)(p%" PRId64
+                   " + from%d), %s, high%d - low%d, ",
+                   c->expr->id, s, r->outer->number, bodies[0]->id, s,
+                   step.length ? step.data : "0", s, s);
+    put_mask(w, r);
+    ar_text_printf(w->out, ", w%d);\n", s);
+    w->failed = w->failed || step.failed;
+    ar_text_free(&step);
+    ar_c_strip_close(&strip);
+    ar_c_leave(w);
+    ar_c_forget(w, mark);
 }
 
 /* ---- Places, and all of it ------------------------------------------------------------------- */
@@ -395,29 +497,45 @@ static void put_places(ar_writer *w, rows *r)
     open_columns(w, r);
     ar_text_printf(w->out, "place%d[c] = low%d;\n", n, s);
     ar_text_printf(w->out, "for (int64_t k%d = low%d; k%d < high%d; k%d++) {\n", n, s, n, s, n);
-    put_turn(w, r, "0");
+    put_turn(w, r, false);
     ar_text_add(w->out, "}\n");
 }
 
 static void put_empty(ar_writer *w, const rows *r)
 {
-    char target[48];
-
     for (int i = 0; i < r->n; i++) {
         const column *c = &r->columns[i];
 
-        snprintf(target, sizeof target, "m%" PRId64 "[from%d - at%d + c]", c->expr->id, r->number,
-                 r->outer->number);
-        if (c->fold.identity >= 0)
-            open_columns(w, r);
-        ar_c_fold_empty(w, &c->fold, target);
+        if (c->fold.identity < 0)
+            ar_text_add(w->out, "return 1;\n");
+        else
+            ar_text_printf(w->out, "fill_%s(m%" PRId64 " + (from%d - at%d), %d, w%d);\n",
+                           c->fold.dtype, c->expr->id, r->number, r->outer->number,
+                           c->fold.identity, r->number);
     }
+}
+
+/* As many columns at a time as there are accumulators for; the library sees to that itself. */
+static void open_widths(ar_writer *w, const rows *r, bool in_memory)
+{
+    int s = r->number, o = r->outer->number;
+
+    if (in_memory) {
+        ar_text_printf(w->out, "{\nconst int64_t from%d = at%d, w%d = n%d;\n", s, o, s, o);
+        return;
+    }
+    ar_text_printf(w->out,
+                   "for (int64_t from%d = at%d, w%d; from%d < at%d + n%d; from%d += w%d) {\n", s, o,
+                   s, s, o, o, s, s);
+    ar_text_printf(w->out, "w%d = at%d + n%d - from%d < %d ? at%d + n%d - from%d : %d;\n", s, o, o,
+                   s, r->width, o, o, s, r->width);
 }
 
 void ar_c_put_across(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *reductions)
 {
     rows r = { .outer = strip, .n = n, .number = ar_c_number(w) };
-    int  s = r.number, o = strip->number;
+    int  s = r.number;
+    bool in_memory;
 
     for (int i = 0; i < n; i++) {
         column *c = &r.columns[i];
@@ -429,16 +547,18 @@ void ar_c_put_across(ar_writer *w, const ar_c_strip *strip, int n, const arras_e
     r.width = width_of(r.columns[0].fold.s.compute);
     ar_text_add(w->out, "{\n");
     ar_c_put_bounds(w, reductions[0], s);
-    ar_text_printf(w->out,
-                   "for (int64_t from%d = at%d, w%d; from%d < at%d + n%d; from%d += w%d) {\n", s, o,
-                   s, s, o, o, s, s);
-    ar_text_printf(w->out, "w%d = at%d + n%d - from%d < %d ? at%d + n%d - from%d : %d;\n", s, o, o,
-                   s, r.width, o, o, s, r.width);
-    ar_text_printf(w->out, "if (low%d >= high%d) {\n", s, s);
-    put_empty(w, &r);
-    ar_text_add(w->out, "} else {\n");
+    in_memory = n == 1 && is_in_memory(w, strip, reductions[0]);
+    open_widths(w, &r, in_memory);
+    if (!ar_c_fold_length(reductions[0])) {
+        ar_text_printf(w->out, "if (low%d >= high%d) {\n", s, s);
+        put_empty(w, &r);
+        ar_text_add(w->out, "} else ");
+    }
+    ar_text_add(w->out, "{\n");
     if (r.columns[0].fold.place)
         put_places(w, &r);
+    else if (in_memory)
+        put_columns_call(w, &r);
     else
         put_columns(w, &r);
     ar_text_add(w->out, "}\n}\n}\n");

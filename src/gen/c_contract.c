@@ -267,3 +267,11 @@ bool ar_c_contraction_match(ar_contraction *out, const ar_kernel_form *form)
     *out = c;
     return good;
 }
+
+bool ar_lambda_is_contraction(arras_array lambda)
+{
+    ar_kernel_form form = { .n = 1, .lambdas = &lambda }; /* layouts of inputs do not matter */
+    ar_contraction contraction;
+
+    return ar_c_contraction_match(&contraction, &form);
+}

@@ -57,6 +57,8 @@ typedef struct {
     const ar_kernel_form *form;
     const arras_expr     *cells;
     bool                  is_short; /* rows of a few cells, a number that is known */
+    ar_c_rows            *gathered; /* NULL: short rows are computed one by one */
+    bool                  streams;  /* where it is worth it */
 } results;
 
 static arras_dtype result_dtype(const results *r, int k) { return r->form->lambdas[k]->type.dtype; }
@@ -66,9 +68,12 @@ static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 {
     const results *r = self;
 
-    for (int k = 0; k < r->form->n; k++)
-        ar_text_printf(w->out, "%s *const r%d = a->stream ? b%d : o%d + seg%d;\n",
-                       ar_c_type(result_dtype(r, k)), k, k, k, strip->number);
+    for (int k = 0; k < r->form->n; k++) {
+        ar_text_printf(w->out, "%s *const r%d = ", ar_c_type(result_dtype(r, k)), k);
+        if (!strip->sparse)
+            ar_text_printf(w->out, "a->stream ? b%d : ", k);
+        ar_text_printf(w->out, "o%d + seg%d;\n", k, strip->number);
+    }
 }
 
 static void store_cell(ar_writer *w, void *self, const ar_c_strip *strip)
@@ -86,6 +91,8 @@ static void close_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 {
     const results *r = self;
 
+    if (strip->sparse)
+        return;
     ar_text_add(w->out, "if (a->stream) {\n");
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(
@@ -138,11 +145,22 @@ static int64_t short_length(arras_array lambda)
     return !ar_dim_symbolic(last) && last > 0 && last <= SHORT ? last : 0;
 }
 
+/* sK is where the cells of row iA of result K go. */
+static void print_short_row(ar_writer *w, const results *r, int axis)
+{
+    for (int k = 0; k < r->form->n; k++)
+        ar_text_printf(w->out, "%s *const s%d = (stream ? b%d : o%d) + (i%d - row%d) * %d;\n",
+                       ar_c_type(result_dtype(r, k)), k, k, k, axis, axis,
+                       (int)short_length(w->lambda));
+}
+
 static void open_short_rows(ar_writer *w, const results *r, int axis)
 {
     enum { CELLS = 512 };
-    int64_t length = short_length(w->lambda), rows = CELLS / length;
+    int64_t length = short_length(w->lambda);
+    int64_t rows = (r->gathered ? r->gathered->cells : CELLS) / length;
 
+    ar_text_printf(w->out, "const int64_t width = hi[%d] - lo[%d];\n", axis + 1, axis + 1);
     ar_text_printf(w->out,
                    "const int whole = lo[%d] == 0 && hi[%d] == %d, stream = a->stream && whole;\n"
                    "for (int64_t row%d = lo[%d], rows; row%d < hi[%d]; row%d += rows) {\n"
@@ -151,16 +169,42 @@ static void open_short_rows(ar_writer *w, const results *r, int axis)
                    (int)rows, axis, axis, (int)rows);
     print_buffers(w, r, rows * length);
     print_rows(w, r, axis + 1);
+    if (r->gathered)
+        ar_c_rows_declare(w, r->gathered);
     ar_text_printf(w->out, "for (int64_t i%d = row%d; i%d < row%d + rows; i%d++) {\n", axis, axis,
                    axis, axis, axis);
-    for (int k = 0; k < r->form->n; k++)
-        ar_text_printf(w->out, "%s *const s%d = (stream ? b%d : o%d) + (i%d - row%d) * %d;\n",
-                       ar_c_type(result_dtype(r, k)), k, k, k, axis, axis, (int)length);
+    if (!r->gathered)
+        print_short_row(w, r, axis);
 }
 
-static void close_short_rows(ar_writer *w, const results *r)
+/* The cells of all rows that were gathered; where a box has parts of rows, they are put in their
+ * places afterwards. */
+static void print_gathered(ar_writer *w, const results *r)
 {
-    ar_text_add(w->out, "}\nif (stream) {\n");
+    int length = (int)short_length(w->lambda), last = w->lambda->rank - 1;
+
+    for (int k = 0; k < r->form->n; k++)
+        ar_text_printf(w->out, "%s *const s%d = whole && !stream ? o%d : b%d;\n",
+                       ar_c_type(result_dtype(r, k)), k, k, k);
+    ar_c_rows_open(w, r->gathered);
+    for (int k = 0; k < r->form->n; k++)
+        ar_c_put(w, r->cells[k]);
+    store_short_cell(w, (void *)r, &r->gathered->strip);
+    ar_text_add(w->out, "}\nif (!whole)\nfor (int64_t e = 0; e < rows * width; e++) {\n");
+    for (int k = 0; k < r->form->n; k++)
+        ar_text_printf(w->out, "o%d[e / width * %d + lo[%d] + e %% width] = b%d[e];\n", k, length,
+                       last, k);
+    ar_text_add(w->out, "}\n");
+}
+
+static void close_short_rows(ar_writer *w, const results *r, size_t mark)
+{
+    ar_text_add(w->out, "}\n");
+    if (r->gathered) {
+        ar_c_forget(w, mark);
+        print_gathered(w, r);
+    }
+    ar_text_add(w->out, "if (stream) {\n");
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out,
                        "a->stream((char *)o%d, (const char *)b%d, rows * %d * sizeof *b%d);\n", k,
@@ -208,8 +252,10 @@ static void print_strip(ar_writer *w, results *r)
         strip.length = short_length(w->lambda);
     for (int k = 0; k < r->form->n; k++)
         strip.cell_bytes += (int)ar_dtype_size(result_dtype(r, k));
+    strip.most = (int)strip.length;
     ar_c_strip_open(w, &strip, r->form->n, r->cells);
-    if (!r->is_short)
+    r->streams = r->is_short || !strip.sparse;
+    if (!r->is_short && r->streams)
         print_buffers(w, r, strip.segment);
     ar_c_strip_run(w, &strip, from, to, r->is_short ? &short_rows : &long_rows);
     ar_c_strip_close(&strip);
@@ -227,22 +273,34 @@ static void open_loop(ar_writer *w, const results *r, int axis)
 
 static void print_box(ar_writer *w, results *r)
 {
-    int rank = w->lambda->rank, loops = w->flat ? 0 : rank - 1;
+    int       rank = w->lambda->rank, loops = w->flat ? 0 : rank - 1;
+    size_t    mark = 0; /* what is known before the loop over short rows */
+    ar_c_rows rows;
 
     r->is_short = !w->flat && short_length(w->lambda) > 0;
+    if (r->is_short && ar_c_rows_find(&rows, w, r->form->n, r->cells)) {
+        r->gathered = &rows;
+        r->streams = true;
+    }
     for (int axis = 0; axis < (w->flat ? 1 : rank); axis++)
         ar_text_printf(w->out, "if (lo[%d] >= hi[%d]) return 0;\n", axis, axis);
     hoist_all(w, r, 0);
-    for (int axis = 0; axis < loops; axis++)
+    for (int axis = 0; axis < loops; axis++) {
+        mark = w->nchanges;
         open_loop(w, r, axis);
+    }
     if (!r->is_short)
         print_rows(w, r, loops);
-    print_strip(w, r);
+    if (r->gathered)
+        ar_c_rows_gather(w, r->gathered, short_length(w->lambda));
+    else
+        print_strip(w, r);
     if (r->is_short)
-        close_short_rows(w, r);
+        close_short_rows(w, r, mark);
     for (int axis = r->is_short; axis < loops; axis++)
         ar_text_add(w->out, "}\n");
-    ar_text_add(w->out, "if (a->stream) stream_end();\n");
+    if (r->streams)
+        ar_text_add(w->out, "if (a->stream) stream_end();\n");
 }
 
 static void print_one_cell(ar_writer *w, results *r)
@@ -257,13 +315,19 @@ static void print_one_cell(ar_writer *w, results *r)
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-static void print_operand(ar_text *out, int operand, int rank)
+/* Lengths that are known are numbers, so that indices which are checked against several are checked
+ * once. */
+static void print_operand(ar_text *out, int operand, int rank, const arras_dim *shape)
 {
     ar_text_printf(out, "char *const d%d = a->data[%d];\n", operand, operand);
-    for (int axis = 0; axis < rank; axis++)
-        ar_text_printf(out,
-                       "const int64_t s%d_%d = a->strides[%d][%d], n%d_%d = a->shapes[%d][%d];\n",
-                       operand, axis, operand, axis, operand, axis, operand, axis);
+    for (int axis = 0; axis < rank; axis++) {
+        ar_text_printf(out, "const int64_t s%d_%d = a->strides[%d][%d], n%d_%d = ", operand, axis,
+                       operand, axis, operand, axis);
+        if (ar_dim_symbolic(shape[axis]))
+            ar_text_printf(out, "a->shapes[%d][%d];\n", operand, axis);
+        else
+            ar_text_printf(out, "%" PRId64 ";\n", shape[axis]);
+    }
 }
 
 static void print_operands(ar_writer *w)
@@ -271,15 +335,18 @@ static void print_operands(ar_writer *w)
     int n = w->form->n;
 
     for (int k = 0; k < n; k++)
-        print_operand(w->out, k, w->flat ? 0 : w->lambda->rank);
-    for (int k = 0; k < w->lambda->ninputs; k++)
-        print_operand(w->out, n + k, w->flat ? 0 : w->lambda->inputs[k]->rank);
+        print_operand(w->out, k, w->flat ? 0 : w->lambda->rank, w->lambda->shape);
+    for (int k = 0; k < w->lambda->ninputs; k++) {
+        arras_array x = w->lambda->inputs[k];
+
+        print_operand(w->out, n + k, w->flat ? 0 : x->rank, x->shape);
+    }
 }
 
 /* What a kernel needs as a whole is known when its loops are written. */
 static void print_kernel(ar_writer *w, const arras_expr *cells, const char *name)
 {
-    results  r = { w->form, cells, false };
+    results  r = { .form = w->form, .cells = cells };
     ar_text  body = { 0 };
     ar_text *out = w->out;
 
@@ -312,6 +379,19 @@ static bool unroll_cells(ar_writer *w, arras_expr *cells)
     }
     w->facts = ar_alloc((size_t)largest + 1, sizeof *w->facts);
     return w->facts != NULL;
+}
+
+bool ar_kernel_knows_strides(const ar_kernel_form *form)
+{
+    ar_contraction contraction;
+
+    return ar_c_contraction_match(&contraction, form);
+}
+
+bool ar_kernel_joins_rows(const ar_kernel_form *form)
+{
+    return !ar_kernel_is_flat(form) && !ar_kernel_knows_strides(form) &&
+           short_length(form->lambdas[0]) > 0;
 }
 
 arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,

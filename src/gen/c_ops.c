@@ -230,8 +230,8 @@ static void print_cast(ar_text *out, arras_dtype from, arras_dtype to)
 /* A table of the library's, its functions by their names. */
 static void print_library_fold(ar_text *out, ar_op op, arras_dtype dtype)
 {
-    static const char *const functions[] = { "line",   "lanes", "close", "carry",
-                                             "finish", "down",  "total" };
+    static const char *const functions[] = { "line",  "lanes", "close", "carry", "finish",
+                                             "range", "join",  "down",  "total", "columns" };
     const char              *name = ar_op_name(op), *d = ar_dtype_name(dtype);
     int                      number = ar_fold_number(op, dtype);
 
@@ -253,6 +253,7 @@ static void print_own_fold(ar_text *out, ar_op op, arras_dtype dtype, const ar_o
             ar_text_printf(out, "LANES_PLAIN(%s, %s, %s)\n", name, d, type);
         else
             ar_text_printf(out, "#define lanes_%s_%s line_%s_%s\n", name, d, name, d);
+        ar_text_printf(out, "RANGE_KIT(%s, %s, %s)\n", name, d, type);
     }
     if (set->places[op][dtype])
         ar_text_printf(out, "PLACE_KIT(%s, %s, %s, %s)\n", name,
@@ -266,12 +267,11 @@ static bool is_folded(const ar_op_set *set, int op, arras_dtype dtype)
     return (set->folds[op][dtype] || set->across[op][dtype]) && ar_op_value((ar_op)op, dtype);
 }
 
-static bool has_folds(const ar_op_set *set)
+static bool has_folds(const ar_op_set *set, arras_dtype dtype)
 {
     for (int op = 0; op < AR_OP_END; op++)
-        for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
-            if (is_folded(set, op, (arras_dtype)d))
-                return true;
+        if (is_folded(set, op, dtype))
+            return true;
     return false;
 }
 
@@ -288,6 +288,8 @@ static void print_folds_of(ar_text *out, const ar_op_set *set, arras_dtype dtype
     const char *d = ar_dtype_name(dtype), *type = ar_c_type(dtype);
     bool        real = ar_dtype_class(dtype) == AR_CLASS_REAL;
 
+    if (!has_folds(set, dtype))
+        return;
     if (real)
         ar_text_printf(
             out, "FOLD_TABLE(%s, %s)\n#define fill_%s ((const fold_%s *)a->folds[%d])->fill\n", d,
@@ -303,10 +305,18 @@ static void print_folds_of(ar_text *out, const ar_op_set *set, arras_dtype dtype
 
 static void print_folds(ar_text *out, const ar_op_set *set)
 {
-    if (!has_folds(set))
-        return;
-    ar_text_put(out, fold_kit, strlen(fold_kit));
-    ar_text_put(out, vector_kit, strlen(vector_kit));
+    bool any = false, own = false; /* that the library does not have */
+
+    for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++) {
+        bool folded = has_folds(set, (arras_dtype)d);
+
+        any = any || folded;
+        own = own || (folded && ar_dtype_class((arras_dtype)d) != AR_CLASS_REAL);
+    }
+    if (own)
+        ar_text_put(out, fold_kit, strlen(fold_kit));
+    if (any)
+        ar_text_put(out, vector_kit, strlen(vector_kit));
     for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
         print_folds_of(out, set, (arras_dtype)d);
 }

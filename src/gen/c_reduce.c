@@ -53,6 +53,16 @@ void ar_c_fold_neutral(ar_writer *w, const ar_c_fold *f)
         ar_text_printf(w->out, "%s_OF(%s)", is_min ? "LARGEST" : "SMALLEST", ar_c_type(dtype));
 }
 
+int64_t ar_c_fold_length(arras_expr e)
+{
+    int64_t low, high, length;
+
+    return ar_c_integer(&low, e->args[0]) && ar_c_integer(&high, e->args[1]) &&
+                   ar_sub64(&length, high, low) && length > 0
+               ? length
+               : 0;
+}
+
 void ar_c_put_bounds(ar_writer *w, arras_expr e, int number)
 {
     static const char *const names[] = { "low", "high" };
@@ -71,6 +81,7 @@ typedef struct {
     const ar_c_fold *fold;
     arras_expr       body;
     int              number;
+    bool             many; /* never so few that they are combined one after the other */
 } block;
 
 static void put_block_cell(ar_writer *w, void *self, const ar_c_strip *strip)
@@ -105,35 +116,59 @@ static void put_place_call(ar_writer *w, const block *b, const char *cells)
 }
 
 /* Each is of whole blocks. */
-static void put_partial_calls(ar_writer *w, const block *b, const char *cells)
+static void put_partial_calls(ar_writer *w, const block *b)
 {
     int s = b->number;
 
     ar_text_printf(w->out,
                    "for (int64_t i = 0; i < count%d; i++) "
-                   "blocks%d = carry_%s_%s(parts%d, blocks%d, (%s)[i]);\n",
-                   s, s, ar_op_name(b->fold->op), b->fold->dtype, s, s, cells);
+                   "blocks%d = carry_%s_%s(parts%d, blocks%d, x%d[i]);\n",
+                   s, s, ar_op_name(b->fold->op), b->fold->dtype, s, s, s);
 }
 
 /* `vectors`: what is not left in the cells is in aK and laneS already. */
-static void put_fold_call(ar_writer *w, const block *b, const char *cells, bool vectors)
+static void put_fold_call(ar_writer *w, const block *b, bool vectors)
 {
     const ar_c_fold *f = b->fold;
     const char      *op = ar_op_name(f->op);
     int              s = b->number;
 
-    ar_text_printf(
-        w->out, "blocks%d = carry_%s_%s(parts%d, blocks%d, few%d ? line_%s_%s(%s, count%d) : ", s,
-        op, f->dtype, s, s, s, op, f->dtype, cells, s);
+    ar_text_printf(w->out, "blocks%d = carry_%s_%s(parts%d, blocks%d, ", s, op, f->dtype, s, s);
+    if (!b->many)
+        ar_text_printf(w->out, "few%d ? line_%s_%s(x%d, count%d) : ", s, op, f->dtype, s, s);
     if (vectors)
-        ar_text_printf(w->out, "done%d ? close_%s_%s(lane%d, %s, count%d, done%d) : ", s, op,
-                       f->dtype, s, cells, s, s);
-    ar_text_printf(w->out, "lanes_%s_%s(%s, count%d));\n", op, f->dtype, cells, s);
+        ar_text_printf(w->out, "close_%s_%s(lane%d, x%d, count%d, done%d));\n", op, f->dtype, s, s,
+                       s, s);
+    else
+        ar_text_printf(w->out, "lanes_%s_%s(x%d, count%d));\n", op, f->dtype, s, s);
+}
+
+/* All cells at once, of memory. */
+static void put_range_call(ar_writer *w, const block *b, arras_expr e)
+{
+    const ar_c_fold *f = b->fold;
+    const char      *op = ar_op_name(f->op);
+    int64_t          cells = b->body->id;
+    int              s = b->number;
+
+    w->used->ops[f->op][f->s.compute] = w->used->folds[f->op][f->s.compute] = true;
+    if (f->tree == AR_TREE_PARTIALS) {
+        ar_text_printf(w->out, "v%" PRId64 " = join_%s_%s(p%" PRId64 " + low%d, high%d - low%d);\n",
+                       e->id, op, f->dtype, cells, s, s, s);
+        return;
+    }
+    ar_text_printf(w->out, "v%" PRId64 " = range_%s_%s(p%" PRId64 ", low%d, high%d, ", e->id, op,
+                   f->dtype, cells, s, s);
+    if (b->many)
+        ar_text_add(w->out, "0");
+    else
+        ar_c_fold_few(w, f, s);
+    ar_text_add(w->out, ");\n");
 }
 
 /* ---- Blocks in vectors ----------------------------------------------------------------------- */
 
-enum { LANES = 16 };
+enum { LANES = 16, FEW = 64 };
 
 /* Cells that are computed with were mostly read before, for the mean of their row: while they come
  * from a cache, the next row is on its way. */
@@ -151,8 +186,11 @@ static void put_vectors(ar_writer *w, const ar_c_strip *strip, const block *b)
     const char *type = ar_c_vector_type(b->fold->s.compute);
     char        at[64];
 
-    ar_text_printf(w->out, "int64_t done%d = 0;\n%s lane%d[%d] ALIGNED;\nif (!few%d) {\n%s ", s,
-                   b->fold->type, s, LANES, s, type);
+    ar_text_printf(w->out, "int64_t done%d = 0;\n%s lane%d[%d] ALIGNED;\n", s, b->fold->type, s,
+                   LANES);
+    if (!b->many)
+        ar_text_printf(w->out, "if (!few%d) ", s);
+    ar_text_printf(w->out, "{\n%s ", type);
     for (int k = 0; k < LANES / cells; k++) {
         ar_text_printf(w->out, "%sa%d = (%s)", k ? ", " : "", k, b->fold->type);
         ar_c_fold_neutral(w, b->fold);
@@ -184,6 +222,8 @@ static void put_computed_block(ar_writer *w, ar_c_strip *strip, block *b, bool v
         put_vectors(w, strip, b);
     snprintf(from, sizeof from, vectors ? "base%d + done%d" : "base%d", s, s);
     snprintf(to, sizeof to, "base%d + count%d", s, s);
+    strip->most = AR_C_SEGMENT;
+    strip->rest = vectors && (b->many || b->fold->tree == AR_TREE_PART);
     ar_c_strip_run(w, strip, from, to, &sink);
 }
 
@@ -192,9 +232,9 @@ static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
     enum { SHORT_ROW = 16384 };
     const ar_c_fold *f = b->fold;
     int              s = b->number;
-    bool             in_memory = is_in_memory(strip, b);
+    bool             in_memory = is_in_memory(strip, b); /* and places are looked for */
     bool             vectors =
-        !in_memory && f->tree != AR_TREE_PARTIALS && ar_c_is_vector(w, strip, b->body, f, NULL);
+        f->tree != AR_TREE_PARTIALS && !in_memory && ar_c_is_vector(w, strip, b->body, f, NULL);
     char cells[48];
 
     w->used->ops[f->op][f->s.compute] = w->used->folds[f->op][f->s.compute] = true;
@@ -215,23 +255,26 @@ static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
     if (f->place)
         put_place_call(w, b, cells);
     else if (f->tree == AR_TREE_PARTIALS)
-        put_partial_calls(w, b, cells);
+        put_partial_calls(w, b);
     else
-        put_fold_call(w, b, cells, vectors);
+        put_fold_call(w, b, vectors);
     ar_text_add(w->out, "}\n");
 }
 
 /* ---- The reduction --------------------------------------------------------------------------- */
 
-static void declare_state(ar_writer *w, const ar_c_fold *f, int s)
+static void declare_state(ar_writer *w, const block *b)
 {
+    const ar_c_fold *f = b->fold;
+    int              s = b->number;
+
     ar_text_printf(w->out, "uint64_t blocks%d = 0;\n", s);
     if (f->place) {
         ar_text_printf(w->out, "%s best%d;\nint64_t place%d;\n", f->type, s, s);
         return;
     }
     ar_text_printf(w->out, "%s parts%d[64];\n", f->type, s);
-    if (f->tree == AR_TREE_PARTIALS)
+    if (f->tree == AR_TREE_PARTIALS || b->many)
         return;
     ar_text_printf(w->out, "const int few%d = ", s);
     ar_c_fold_few(w, f, s);
@@ -251,16 +294,20 @@ static void put_range(ar_writer *w, arras_expr e, const ar_c_fold *f, int s)
 {
     size_t               mark = w->nchanges;
     const ar_c_variable *variable = ar_c_enter(w, e, s);
-    block                b = { f, e->args[2], s };
+    block                b = { f, e->args[2], s, ar_c_fold_length(e) > FEW };
     ar_c_strip           strip;
 
     if (!variable)
         return;
     ar_c_strip_variable(&strip, variable);
     ar_c_strip_open(w, &strip, 1, &e->args[2]);
-    declare_state(w, f, s);
-    put_blocks(w, &strip, &b);
-    put_result(w, e, f, s);
+    if (is_in_memory(&strip, &b) && !f->place) {
+        put_range_call(w, &b, e);
+    } else {
+        declare_state(w, &b);
+        put_blocks(w, &strip, &b);
+        put_result(w, e, f, s);
+    }
     ar_c_strip_close(&strip);
     ar_c_leave(w);
     ar_c_forget(w, mark);
@@ -276,10 +323,13 @@ void ar_c_put_reduce(ar_writer *w, arras_expr e)
     ar_c_put(w, e->args[1]);
     ar_text_printf(w->out, "%s v%" PRId64 ";\n{\n", ar_c_type(e->type.dtype), e->id);
     ar_c_put_bounds(w, e, s);
-    ar_text_printf(w->out, "if (low%d >= high%d) {\n", s, s);
-    snprintf(target, sizeof target, "v%" PRId64, e->id);
-    ar_c_fold_empty(w, &f, target);
-    ar_text_add(w->out, "} else {\n");
+    if (!ar_c_fold_length(e)) {
+        ar_text_printf(w->out, "if (low%d >= high%d) {\n", s, s);
+        snprintf(target, sizeof target, "v%" PRId64, e->id);
+        ar_c_fold_empty(w, &f, target);
+        ar_text_add(w->out, "} else ");
+    }
+    ar_text_add(w->out, "{\n");
     if (!w->failed)
         put_range(w, e, &f, s);
     ar_text_add(w->out, "}\n}\n");

@@ -62,6 +62,10 @@ static int look_at_invariant(ar_writer *w, ar_c_strip *strip, arras_expr e)
 
     if (e->kind == AR_EXPR_LOAD || ar_c_may_fail(w, e))
         return 0;
+    if (!ar_c_varies(strip, e)) { /* nor from cell to cell */
+        ar_c_put(w, e);
+        return 0;
+    }
     level = look(w, strip, e);
     if (staged_level(strip, e) || w->facts[e->id].state.place != AR_C_UNKNOWN)
         return level;
@@ -74,10 +78,12 @@ static int look_within(ar_writer *w, ar_c_strip *strip, arras_expr e, const char
     ar_c_fact *fact = &w->facts[e->id];
     int        level = 0;
 
-    if (ar_c_is_leaf(e) || !ar_c_varies(strip, e))
+    if (ar_c_is_leaf(e))
         return 0;
     if (!ar_expr_depends(e, variable))
         return look_at_invariant(w, strip, e);
+    if (!ar_c_varies(strip, e))
+        return 0;
     if (fact->stamp >= strip->walk)
         return fact->level;
     for (int i = 0; i < eager_count(w, e); i++) {
@@ -163,6 +169,28 @@ static bool has_reductions(const ar_c_strip *strip)
 {
     for (size_t i = 0; i < strip->nstaged; i++)
         if (strip->staged[i].expr->kind == AR_EXPR_REDUCE)
+            return true;
+    return false;
+}
+
+static bool has_long_reductions(const ar_c_strip *strip)
+{
+    enum { LONG = 128 };
+
+    for (size_t i = 0; i < strip->nstaged; i++) {
+        arras_expr e = strip->staged[i].expr;
+
+        if (e->kind == AR_EXPR_REDUCE &&
+            (ar_expr_tree(e) != AR_TREE_WHOLE || ar_c_fold_length(e) >= LONG))
+            return true;
+    }
+    return false;
+}
+
+static bool has_vector_math(const ar_writer *w, const ar_c_strip *strip)
+{
+    for (size_t i = 0; i < strip->nstaged; i++)
+        if (is_vector_math(w, strip->staged[i].expr))
             return true;
     return false;
 }
@@ -273,6 +301,9 @@ void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *r
     if (runs_across_any(w, strip))
         join_levels(w, strip);
     choose_segment(w, strip);
+    strip->sparse = has_long_reductions(strip);
+    strip->direct = strip->sparse && !strip->cut && !strip->length && strip->axis >= 0 &&
+                    !runs_across_any(w, strip) && !has_vector_math(w, strip);
 }
 
 void ar_c_strip_close(ar_c_strip *strip)
@@ -306,7 +337,7 @@ static void put_prefetch(ar_writer *w, const ar_c_strip *strip, const ar_c_read 
     ar_text_printf(w->out, " * s%d_%d);\n", ar_c_operand(w, e), axis);
 }
 
-/* While a cell is computed, memory brings what a later one jumps to. */
+/* While a cell is computed, memory brings what a later one jumps to; short rows end before that. */
 static void put_ahead(ar_writer *w, const ar_c_strip *strip)
 {
     enum { CELLS = 16 };
@@ -335,7 +366,7 @@ static void put_all_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink
     size_t mark = w->nchanges;
 
     open_loop(w, strip, before);
-    if (strip->jumps && !strip->cut && *before)
+    if (strip->jumps && !strip->cut && strip->length == 0 && *before)
         put_ahead(w, strip);
     for (int i = 0; i < strip->nroots; i++)
         ar_c_put(w, strip->roots[i]);
@@ -408,11 +439,11 @@ static void put_math(ar_writer *w, const ar_c_strip *strip, int level)
         first++;
     if (first == strip->nstaged)
         return;
-    open_loop(w, strip, vector_loop);
+    open_loop(w, strip, strip->sparse ? "" : vector_loop);
     for (size_t i = first; i < strip->nstaged; i++)
         if (is_math_of(strip, i, level))
             put_staged_cell(w, strip, strip->staged[i].expr);
-    ar_text_add(w->out, "}\n");
+    ar_text_add(w->out, strip->sparse ? "ONE_BY_ONE;\n}\n" : "}\n");
     ar_c_forget(w, mark);
     for (size_t i = first; i < strip->nstaged; i++)
         if (is_math_of(strip, i, level)) {
@@ -524,7 +555,8 @@ static void put_middle(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *s
     set_reads(w, strip, AR_C_POINTER);
     for (size_t i = 0; i < strip->nreads; i++)
         ar_c_put_fill_row(w, strip->reads[i], strip);
-    put_stages(w, strip);
+    if (!strip->direct)
+        put_stages(w, strip);
     put_all_cells(w, strip, sink, loop);
     ar_c_forget(w, mark);
 }
@@ -551,7 +583,8 @@ static void put_pieces(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *s
 
     if (!strip->cut) {
         ar_text_printf(w->out, "const int64_t at%d = seg%d, n%d = len%d;\n", s, s, s, s);
-        put_middle(w, strip, sink, is_written_short(strip) ? "" : vector_loop);
+        put_middle(w, strip, sink,
+                   is_written_short(strip) || strip->rest || strip->sparse ? "" : vector_loop);
         return;
     }
     ar_text_printf(w->out,
@@ -561,7 +594,7 @@ static void put_pieces(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *s
                    s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s);
     put_edge(w, strip, sink);
     ar_text_add(w->out, "} else {\n");
-    put_middle(w, strip, sink, vector_loop);
+    put_middle(w, strip, sink, strip->rest || strip->sparse ? "" : vector_loop);
     ar_text_add(w->out, "}\n}\n");
 }
 
@@ -576,14 +609,17 @@ static void put_short_axis(ar_writer *w, const ar_c_strip *strip, const ar_c_sin
     ar_text_add(w->out, "} else\n");
 }
 
-void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const char *to,
-                    const ar_c_sink *sink)
+static void open_segments(ar_writer *w, const ar_c_strip *strip, const char *from,
+                          const ar_c_sink *sink)
 {
-    int s = strip->number;
+    const char *to = strip->to;
+    int         s = strip->number;
 
-    strip->to = to;
-    if (is_written_short(strip))
-        put_short_axis(w, strip, sink);
+    if (strip->direct || (strip->most && strip->most <= strip->segment)) {
+        ar_text_printf(w->out, "{\nconst int64_t seg%d = %s, len%d = %s - seg%d;\n", s, from, s, to,
+                       s);
+        return;
+    }
     ar_text_printf(w->out, "for (int64_t seg%d = %s, len%d; seg%d < %s; seg%d += len%d) {\n", s,
                    from, s, s, to, s, s);
     /* Results are cut where their cache lines are. */
@@ -592,6 +628,15 @@ void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const cha
         ar_text_printf(w->out, "(uintptr_t)(o0 + seg%d), sizeof *o0);\n", s);
     else
         ar_text_add(w->out, "0, 1);\n");
+}
+
+void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const char *to,
+                    const ar_c_sink *sink)
+{
+    strip->to = to;
+    if (is_written_short(strip))
+        put_short_axis(w, strip, sink);
+    open_segments(w, strip, from, sink);
     if (sink->open)
         sink->open(w, sink->self, strip);
     put_pieces(w, strip, sink);

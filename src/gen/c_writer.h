@@ -195,6 +195,10 @@ typedef struct ar_c_strip {
     int               segment;    /* cells */
     int               cell_bytes; /* of a sink's own buffers */
     int64_t           length;     /* of the whole axis, when known and short; else 0 */
+    int               most;       /* cells of a run, when known; else 0 */
+    bool              rest;       /* most cells are computed elsewhere: not worth vectors */
+    bool              sparse;     /* each cell is a long reduction: no vectors, no streaming */
+    bool              direct;     /* and has all of it computed before the next cell is */
 } ar_c_strip;
 
 void ar_c_strip_cell(ar_c_strip *out, ar_writer *w); /* the last index */
@@ -207,6 +211,25 @@ void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const cha
 /* Instead of a run: its reads are cells in memory, whatever the cell. */
 void ar_c_strip_set_inside(ar_writer *w, const ar_c_strip *strip);
 void ar_c_strip_close(ar_c_strip *strip);
+
+/* ---- Short rows that jump (c_rows.c) --------------------------------------------------------- */
+
+enum { AR_C_LEAVES = 32 };
+
+typedef struct {
+    int        n;
+    arras_expr leaves[AR_C_LEAVES]; /* what is gathered for many rows first */
+    int        cells;               /* of these rows, at most */
+    ar_c_strip strip;               /* all of them, when they are computed */
+} ar_c_rows;
+
+/* Whether these cells, of short rows, are worth it. */
+bool ar_c_rows_find(ar_c_rows *out, ar_writer *w, int n, const arras_expr *cells);
+void ar_c_rows_declare(ar_writer *w, const ar_c_rows *rows);
+/* Within the loops over rows.  length: of a row. */
+void ar_c_rows_gather(ar_writer *w, ar_c_rows *rows, int64_t length);
+/* A loop over all cells that were gathered; the name of its variable is rows->strip.name. */
+void ar_c_rows_open(ar_writer *w, ar_c_rows *rows);
 
 /* ---- Reductions (c_reduce.c, c_across.c) ----------------------------------------------------- */
 
@@ -227,6 +250,8 @@ void ar_c_fold_few(ar_writer *w, const ar_c_fold *fold, int number);
 void ar_c_fold_empty(ar_writer *w, const ar_c_fold *fold, const char *target);
 /* What changes no cell it is combined with, also a negative zero. */
 void ar_c_fold_neutral(ar_writer *w, const ar_c_fold *fold);
+/* Cells of its range, when that is known; else 0. */
+int64_t ar_c_fold_length(arras_expr reduce);
 /* const int64_t lowS = ..., highS = ...; */
 void ar_c_put_bounds(ar_writer *w, arras_expr reduce, int number);
 /* One value. */

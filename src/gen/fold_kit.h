@@ -56,6 +56,29 @@
         return end_##OP##_##S(lane, x, n, i);                                                      \
     }
 
+/* Cells low <= i < high as they are in memory; `few`: one after the other. */
+#define RANGE_KIT(OP, S, T)                                                                        \
+    static T range_##OP##_##S(const T *x, int64_t low, int64_t high, int few)                      \
+    {                                                                                              \
+        T        parts[64];                                                                        \
+        uint64_t blocks = 0;                                                                       \
+        if (few)                                                                                   \
+            return line_##OP##_##S(x + low, high - low);                                           \
+        for (int64_t at = low; at < high; at += 1024)                                              \
+            blocks = carry_##OP##_##S(                                                             \
+                parts, blocks,                                                                     \
+                lanes_##OP##_##S(x + at, high - at < 1024 ? high - at : 1024));                    \
+        return finish_##OP##_##S(parts, blocks);                                                   \
+    }                                                                                              \
+    static T join_##OP##_##S(const T *x, int64_t n)                                                \
+    {                                                                                              \
+        T        parts[64];                                                                        \
+        uint64_t blocks = 0;                                                                       \
+        while ((int64_t)blocks < n)                                                                \
+            blocks = carry_##OP##_##S(parts, blocks, x[blocks]);                                   \
+        return finish_##OP##_##S(parts, blocks);                                                   \
+    }
+
 /* The place of the first best cell, or of the first nan: the best of a block is found first, its
  * place only when it is better than those before. */
 #define PLACE_KIT(OP, BETTER, S, T)                                                                \
@@ -103,8 +126,8 @@
             rows_##OP##_##S(lanes, parts + b * stride, lanes, n);                                  \
         __builtin_memcpy(parts + b * stride, lanes, (uint64_t)n * sizeof(T));                      \
     }                                                                                              \
-    static void total_##OP##_##S(T *to, const T *parts, uint64_t blocks, int64_t n,                \
-                                 int64_t stride)                                                   \
+    static __attribute__((noinline)) void total_##OP##_##S(                                        \
+        T *to, const T *parts, uint64_t blocks, int64_t n, int64_t stride)                         \
     {                                                                                              \
         int b = __builtin_ctzll(blocks);                                                           \
         __builtin_memcpy(to, parts + b * stride, (uint64_t)n * sizeof(T));                         \
@@ -112,17 +135,3 @@
             if (blocks >> b & 1)                                                                   \
                 rows_##OP##_##S(to, parts + b * stride, to, n);                                    \
     }
-
-/* All of them, for one operation. */
-#define FOLD_TABLE(S, T)                                                                           \
-    typedef struct {                                                                               \
-        T (*line)(const T *x, int64_t n);                                                          \
-        T (*lanes)(const T *x, int64_t n);                                                         \
-        T (*close)(T *lane, const T *x, int64_t n, int64_t done);                                  \
-        uint64_t (*carry)(T *parts, uint64_t blocks, T x);                                         \
-        T (*finish)(const T *parts, uint64_t blocks);                                              \
-        void (*place)(T *best, int64_t *place, uint64_t blocks, const T *x, int64_t n, int64_t at);\
-        void (*fill)(T *to, T x, int64_t n);                                                       \
-        void (*down)(T *lanes, T *parts, uint64_t blocks, int mask, int64_t n, int64_t stride);    \
-        void (*total)(T *to, const T *parts, uint64_t blocks, int64_t n, int64_t stride);          \
-    } fold_##S;

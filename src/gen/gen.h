@@ -70,6 +70,16 @@ typedef int ar_kernel(const ar_kernel_args *args, const int64_t *lo, const int64
  * such a kernel is flat, one loop over all cells whatever the rank. */
 bool ar_kernel_is_flat(const ar_kernel_form *form);
 
+/* Strides of dense inputs are in its code as numbers where they are known: boxes of such arrays will
+ * not do. */
+bool ar_kernel_knows_strides(const ar_kernel_form *form);
+/* It computes rows of a few cells as one: boxes must have whole rows. */
+bool ar_kernel_joins_rows(const ar_kernel_form *form);
+
+/* A sum of products over a few columns, which has a kernel made for it: alone, that is, not with
+ * other results in one nest. */
+bool ar_lambda_is_contraction(arras_array lambda);
+
 /* The function `name`.  Adds to `used` what it needs of ar_c_ops_print.  ELIMIT where a kernel
  * would be too long. */
 arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,

@@ -1,5 +1,5 @@
-/* vector_kit.h -- vectors of 32 bytes and how they are combined, as text before kernels (c_ops.c)
- * and for the library's own folds (folds.inc). */
+/* vector_kit.h -- vectors of 32 bytes and how they are combined, and the tables of folds that the
+ * library hands to kernels (folds.inc); as text before kernels that reduce (c_ops.c). */
 
 typedef float   f32x8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef double  f64x4 __attribute__((vector_size(32), aligned(8), may_alias));
@@ -12,3 +12,19 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 #define V_minimum(V, I, a, b) CHOOSE(V, I, ((a) <= (b)) | ((a) != (a)), a, b)
 #define V_maximum(V, I, a, b) CHOOSE(V, I, ((a) >= (b)) | ((a) != (a)), a, b)
 
+/* All that fold_kit.h has, for one operation. */
+#define FOLD_TABLE(S, T)                                                                           \
+    typedef struct {                                                                               \
+        T (*line)(const T *x, int64_t n);                                                          \
+        T (*lanes)(const T *x, int64_t n);                                                         \
+        T (*close)(T *lane, const T *x, int64_t n, int64_t done);                                  \
+        uint64_t (*carry)(T *parts, uint64_t blocks, T x);                                         \
+        T (*finish)(const T *parts, uint64_t blocks);                                              \
+        T (*range)(const T *x, int64_t low, int64_t high, int few);                                \
+        T (*join)(const T *x, int64_t n);                                                          \
+        void (*place)(T *best, int64_t *place, uint64_t blocks, const T *x, int64_t n, int64_t at);\
+        void (*fill)(T *to, T x, int64_t n);                                                       \
+        void (*down)(T *lanes, T *parts, uint64_t blocks, int mask, int64_t n, int64_t stride);    \
+        void (*total)(T *to, const T *parts, uint64_t blocks, int64_t n, int64_t stride);          \
+        void (*columns)(T *to, const char *x, int64_t step, int64_t rows, int mask, int64_t n);    \
+    } fold_##S;

@@ -17,6 +17,20 @@ static uint64_t expr_hash(const struct arras_expr_node *e)
     return ar_hash_mix(hash, (uint64_t)(uintptr_t)e->array);
 }
 
+static uint64_t form_of(const struct arras_expr_node *e)
+{
+    int      first = e->kind == AR_EXPR_LOAD; /* the number of a binding */
+    uint64_t form = ar_hash_mix((uint64_t)e->kind, (uint64_t)e->type.dtype * 2 + e->type.weak);
+
+    for (int i = 0; i < e->nargs; i++)
+        form = ar_hash_mix(form, e->args[i]->form);
+    for (int i = first; i < e->nints; i++)
+        form = ar_hash_mix(form, (uint64_t)e->ints[i]);
+    for (int axis = 0; e->array && axis < e->array->rank; axis++)
+        form = ar_hash_mix(form, (uint64_t)e->array->shape[axis]);
+    return form;
+}
+
 static bool expr_same(const void *item, const void *key)
 {
     const struct arras_expr_node *a = item, *b = key;
@@ -102,6 +116,7 @@ arras_expr ar_expr_intern(arras_graph *g, struct arras_expr_node *e)
     e->graph = g;
     measure(e);
     e->hash = expr_hash(e);
+    e->form = form_of(e);
     if ((found = ar_table_find(&g->expr_set, e->hash, expr_same, e)))
         return found;
     if (e->depth > AR_MAX_DEPTH)

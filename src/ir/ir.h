@@ -212,6 +212,7 @@ struct arras_expr_node {
     int                nfree; /* variables that no reduction within binds, by name */
     const char *const *free;
     uint64_t           hash;
+    uint64_t           form; /* the same for expressions that differ in names and arrays only */
 };
 
 /* Whether a variable of a reduction around it is free in it. */
@@ -383,6 +384,26 @@ int ar_index_is_less(arras_expr x, arras_expr y, const ar_space *space, const ar
 /* Numbers that bound an integer e; false where none are known. */
 bool ar_index_bounds(int64_t *low, int64_t *high, arras_expr e, const ar_space *space,
                      const ar_frame *around);
+
+/* ---- The same with numbers (extent.c) -------------------------------------------------------- */
+
+/* Integers from low to high, both included, but for a gap: those from gap_low to gap_high, where
+ * gap_low <= gap_high. */
+typedef struct {
+    int64_t low, high, gap_low, gap_high;
+    bool    known;
+} ar_extent;
+
+/* The cells lo <= i < hi of a lambda, and the values of the graph's sizes. */
+typedef struct {
+    const int64_t *lo, *hi, *sizes;
+} ar_extent_space;
+
+ar_extent ar_expr_extent(arras_expr e, const ar_extent_space *space, const ar_frame *around);
+/* The cells along an axis of `length` that a load reads in the cells of a box, edge rules included;
+ * all of them where nothing better is known; none: high < low. */
+ar_extent ar_load_extent(arras_expr load, int axis, int64_t length, const ar_extent_space *space,
+                         const ar_frame *around);
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 

@@ -22,6 +22,7 @@ typedef struct ar_use {
     bool           skips;       /* neighbouring cells of the reader read cells that are not */
     bool           inside;      /* never read outside */
     bool           covers;      /* every cell is read */
+    bool           picks;       /* every load takes one of the array's choices */
 } ar_use;
 
 /* Arrays by id, ascending. */
@@ -39,8 +40,12 @@ typedef struct {
     double      cell_ps;    /* to compute a cell, with what is fused into it */
     double      move_ps;    /* to read or write all of it, for each of its cells */
     int64_t     operations; /* of its cell, with what is fused into it */
+    int64_t     alone;      /* of these, those that are not of what it shares */
+    ar_id_list  shares;     /* arrays of several readers, fused into it at its own cell */
     int         depth;
     ar_id_list  reads; /* what its cell reads, after fusion */
+    int         choices;  /* expressions its cell is one of, by the index along axis choice */
+    int         choice;
     bool        output, fused;
     bool        reduces;     /* there is a reduction in its cell */
     bool        contracts;   /* that is a sum of products which kernels are made for */

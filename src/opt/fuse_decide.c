@@ -51,6 +51,38 @@ static bool list_replace(ar_fusion *f, ar_id_list *list, int64_t id, const ar_id
     return true;
 }
 
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+/* What an array that is fused adds to a reader: what both have at their own cell counts once. */
+static int64_t added_operations(const ar_fusion *f, const ar_item *item, const ar_use *use)
+{
+    const ar_id_list *had = &f->items[use->reader].shares;
+    int64_t           sum = item->alone;
+
+    if (!use->own_cell)
+        return item->operations * use->sites;
+    for (int i = 0; i < item->shares.count; i++)
+        if (!list_has(had, item->shares.ids[i]))
+            sum += f->items[item->shares.ids[i]].alone;
+    return sum;
+}
+
+static bool add_operations(ar_fusion *f, const ar_item *item, const ar_use *use)
+{
+    ar_item   *reader = &f->items[use->reader];
+    int64_t    added = added_operations(f, item, use), id = item->node->id;
+    ar_id_list self = { 1, &id };
+
+    reader->operations += added;
+    if (!use->own_cell)
+        reader->alone += added;
+    else if (item->readers == 1)
+        reader->alone += item->alone;
+    else if (!list_replace(f, &reader->shares, -1, &self))
+        return false;
+    return !use->own_cell || list_replace(f, &reader->shares, -1, &item->shares);
+}
+
 /* ---- Cost ------------------------------------------------------------------------------------ */
 
 /* To read the arrays of one list that are not in the other, for each cell of `item`. */
@@ -74,14 +106,28 @@ static double stored_ps(const ar_fusion *f, const ar_item *item)
 }
 
 /* Vectors of cells that are not neighbours are put together from several. */
+static double use_ps(const ar_fusion *f, const ar_item *item, const ar_use *use)
+{
+    double skipping = 2.0, cell_ps = item->cell_ps / (use->picks ? item->choices : 1);
+
+    return use->evaluations * cell_ps * (use->skips ? skipping : 1) +
+           reading_ps(f, item, &f->items[use->reader].reads);
+}
+
+/* Those who read it at their own cell will be computed in one nest, and share it there. */
 static double inlined_ps(const ar_fusion *f, const ar_item *item)
 {
-    double ps = 0, skipping = 2.0;
+    double ps = 0, shared = 0;
 
-    for (const ar_use *use = item->uses; use; use = use->next)
-        ps += use->evaluations * item->cell_ps * (use->skips ? skipping : 1) +
-              reading_ps(f, item, &f->items[use->reader].reads);
-    return ps;
+    for (const ar_use *use = item->uses; use; use = use->next) {
+        double here = use_ps(f, item, use);
+
+        if (use->own_cell && !item->reduces)
+            shared = here > shared ? here : shared;
+        else
+            ps += here;
+    }
+    return ps + shared;
 }
 
 /* ---- Whether --------------------------------------------------------------------------------- */
@@ -101,7 +147,7 @@ static bool fits(const ar_fusion *f, const ar_item *item, const ar_use *use, con
     const ar_item *reader = &f->items[use->reader];
 
     *why = "a kernel would be too long";
-    if (reader->operations + item->operations * use->sites > AR_FUSE_OPERATIONS ||
+    if (reader->operations + added_operations(f, item, use) > AR_FUSE_OPERATIONS ||
         ((arras_expr)reader->node->ref)->depth + item->depth > AR_FUSE_DEPTH)
         return false;
     *why = "a kernel would read too many arrays";
@@ -158,14 +204,14 @@ static bool take_in(ar_fusion *f, const ar_item *item, const ar_use *use)
     ar_item *reader = &f->items[use->reader];
     int      depth = ((arras_expr)reader->node->ref)->depth + item->depth;
 
-    reader->operations += item->operations * use->sites;
     reader->cell_ps += item->cell_ps * use->evaluations * item->cells / reader->cells;
     reader->depth = depth > reader->depth ? depth : reader->depth;
     reader->reduces = reader->reduces || item->reduces;
     reader->contracts = reader->contracts || item->contracts;
     reader->only_vector = reader->only_vector && item->only_vector;
     reader->may_fail = reader->may_fail || item->may_fail;
-    return list_replace(f, &reader->reads, item->node->id, &item->reads);
+    return add_operations(f, item, use) &&
+           list_replace(f, &reader->reads, item->node->id, &item->reads);
 }
 
 arras_status ar_fuse_decide(ar_fusion *f, bool no_fusion)

@@ -194,6 +194,11 @@ static bool load_skips(const looker *l, arras_expr load)
     return e && e->uses & last_axis && ar_expr_is(e, AR_OP_multiply);
 }
 
+static bool load_picks(const ar_item *of, arras_expr load)
+{
+    return of->choices > 1 && ar_is_int(load->args[of->choice]);
+}
+
 static bool has_rules(arras_expr load)
 {
     for (int axis = 0; axis < load->rank; axis++)
@@ -209,7 +214,7 @@ static ar_use *new_use(looker *l, arras_array x)
 
     if (!use)
         return NULL;
-    *use = (ar_use){ .reader = l->lambda->id, .own_cell = true, .inside = true };
+    *use = (ar_use){ .reader = l->lambda->id, .own_cell = true, .inside = true, .picks = true };
     if (of->last_use)
         of->last_use->next = use;
     else
@@ -237,6 +242,7 @@ static bool look_at_load(looker *l, arras_expr load, const ar_frame *around, boo
     (*use)->varies = (*use)->varies || load->nfree > 0;
     (*use)->skips = (*use)->skips || load_skips(l, load);
     (*use)->covers = (*use)->covers || load_covers(l, load, x, around);
+    (*use)->picks = (*use)->picks && load_picks(&l->f->items[x->id], load);
     return true;
 }
 
@@ -332,6 +338,7 @@ static void count(looker *l, arras_expr e, const ar_frame *around)
 
     l->item->cell_ps += PS_OPERATION * units(e) * times_of(e, around);
     l->item->operations += counts;
+    l->item->alone += counts;
     if (counts && !is_vector_op(e, l->lambda->type.dtype))
         l->item->only_vector = false;
     l->f->counted[e->id] = l->first_stamp;
@@ -359,6 +366,34 @@ static bool look(looker *l, arras_expr e, const ar_frame *around)
         if (!look(l, e->args[i], around))
             return false;
     return true;
+}
+
+/* ---- Choices: what was stacked or concatenated ----------------------------------------------- */
+
+/* A comparison of the index along *axis (-1: any) with a number. */
+static bool is_choice(arras_expr e, int *axis)
+{
+    arras_expr condition = e->args[0];
+
+    if (!ar_expr_is(e, AR_OP_where) || condition->kind != AR_EXPR_OP || condition->nargs != 2 ||
+        condition->args[0]->kind != AR_EXPR_INDEX || !ar_is_int(condition->args[1]) ||
+        (*axis >= 0 && condition->args[0]->ints[0] != *axis))
+        return false;
+    *axis = (int)condition->args[0]->ints[0];
+    return true;
+}
+
+static void find_choices(ar_item *item)
+{
+    arras_expr e = item->node->ref;
+    int        axis = -1;
+
+    item->choices = 1;
+    while (e->nargs > 0 && is_choice(e, &axis)) {
+        e = e->args[2];
+        item->choices++;
+    }
+    item->choice = axis;
 }
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
@@ -411,6 +446,7 @@ static bool look_at_lambda(ar_fusion *f, arras_array node, int64_t *stamp)
     l.stamp = l.first_stamp = *stamp + 1;
     l.uses = ar_alloc((size_t)node->ninputs, sizeof *l.uses);
     item->depth = ((arras_expr)node->ref)->depth;
+    find_choices(item);
     good = l.uses && list_reads(f, item) && look(&l, node->ref, NULL);
     ar_free(l.uses);
     *stamp = l.stamp;

@@ -167,6 +167,22 @@ static bool add_letters(const einsum *e, const rest *left, int a, int b, const o
     return true;
 }
 
+/* Letters that the result has too come in the order they have there: rows of what is between are
+ * then rows of the result. */
+static void order_as_result(const einsum *e, operand *pair)
+{
+    operand had = *pair;
+    int     next = 0;
+
+    for (int axis = 0; axis < pair->rank; axis++) {
+        if (!has_letter(&e->result, had.letters[axis]))
+            continue;
+        while (!has_letter(&had, e->result.letters[next]))
+            next++;
+        pair->letters[axis] = e->result.letters[next++];
+    }
+}
+
 /* The product of two operands, summed over what nobody needs any more; operations < 0: too many
  * letters. */
 static double contract(const einsum *e, const rest *left, int a, int b, operand *pair)
@@ -179,6 +195,7 @@ static double contract(const einsum *e, const rest *left, int a, int b, operand 
     if (!add_letters(e, left, a, b, &left->items[a], pair, met, &cells) ||
         !add_letters(e, left, a, b, &left->items[b], pair, met, &cells))
         return -1;
+    order_as_result(e, pair);
     for (int c = 0; c < LETTERS; c++)
         letters += met[c];
     return cells * (letters > pair->rank ? 2 : 1);

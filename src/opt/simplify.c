@@ -265,8 +265,16 @@ static bool commutes(const operation *o)
     }
 }
 
-/* Numbers come last, others in the order in which they were made; "greater" is "less" the other way
- * round. */
+/* What is nested deeper comes later.  Of others the form decides, so that what is done twice with
+ * different arrays is the same kernel, then the order in which they were made. */
+static bool comes_later(arras_expr x, arras_expr y)
+{
+    if (x->depth != y->depth)
+        return x->depth > y->depth;
+    return x->form != y->form ? x->form > y->form : x->id > y->id;
+}
+
+/* Numbers come last; "greater" is "less" the other way round. */
 static void order_operands(operation *o)
 {
     bool swap = false;
@@ -278,7 +286,7 @@ static void order_operands(operation *o)
         bool first = o->args[0]->kind == AR_EXPR_LITERAL,
              last = o->args[1]->kind == AR_EXPR_LITERAL;
 
-        swap = first != last ? first : o->args[0]->id > o->args[1]->id;
+        swap = first != last ? first : comes_later(o->args[0], o->args[1]);
     }
     if (swap) {
         arras_expr x = o->args[0];

@@ -18,6 +18,8 @@ enum {
     PARTS_DOWN = 64,
     MOST_COLUMNS = 1 << 16, /* rows that are longer are read well as they are */
     LONG_WITHIN = 1024,
+    SHORT_WITHIN = 16,    /* not worth an array of its own */
+    MANY_CELLS = 1 << 22, /* of both together: worth it also if the inner one is not so long */
     MOST_VISITS = 2000
 };
 
@@ -95,10 +97,26 @@ static bool is_longer(arras_expr end, int64_t length)
 
 typedef struct {
     ar_space space;
+    int64_t  length; /* of the range around; 0: not known */
     int      visits;
     bool     safe;        /* every read is inside, and nothing is the minimum of nothing */
     bool     long_within; /* there is a long reduction in it */
 } survey;
+
+/* The minimum of nothing is an error. */
+static bool is_of_something(arras_expr reduce)
+{
+    return ar_reduction_identity((ar_reduction)reduce->ints[0]) >= 0 ||
+           (ar_is_int(reduce->args[0]) && ar_is_int(reduce->args[1]) &&
+            reduce->args[0]->ints[0] < reduce->args[1]->ints[0]);
+}
+
+static bool is_long_within(const survey *s, arras_expr end)
+{
+    if (!ar_is_int(end) || end->ints[0] > LONG_WITHIN)
+        return true;
+    return end->ints[0] > SHORT_WITHIN && s->length > MANY_CELLS / end->ints[0];
+}
 
 static void look(survey *s, arras_expr e, const ar_frame *around)
 {
@@ -110,9 +128,8 @@ static void look(survey *s, arras_expr e, const ar_frame *around)
         s->safe = ar_index_is_below(e->args[axis], e->array->shape[axis], &s->space, around);
     if (e->kind == AR_EXPR_REDUCE) {
         within.variable = e->name, within.lo = e->args[0], within.hi = e->args[1];
-        s->safe = s->safe && ar_reduction_identity((ar_reduction)e->ints[0]) >= 0;
-        s->long_within =
-            s->long_within || !ar_is_int(e->args[1]) || is_longer(e->args[1], LONG_WITHIN);
+        s->safe = s->safe && is_of_something(e);
+        s->long_within = s->long_within || is_long_within(s, e->args[1]);
     }
     for (int i = 0; s->safe && i < e->nargs; i++)
         look(s, e->args[i], e->kind == AR_EXPR_REDUCE && i == 2 ? &within : around);
@@ -121,7 +138,9 @@ static void look(survey *s, arras_expr e, const ar_frame *around)
 /* What is stored is computed whether it is asked for or not: it must not go wrong. */
 static survey survey_of(const reduction *d)
 {
-    survey   s = { .space = { .g = d->r->to, .rank = d->rank, .shape = d->shape }, .safe = true };
+    survey   s = { .space = { .g = d->r->to, .rank = d->rank, .shape = d->shape },
+                   .length = ar_is_int(d->end) ? d->end->ints[0] : 0,
+                   .safe = true };
     ar_frame within = { .variable = d->name, .lo = ar_int(d->r->to, 0), .hi = d->end };
 
     look(&s, d->body, &within);

@@ -62,7 +62,7 @@ arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *
         look(&w, cell);
         for (int axis = 0; axis < lambda->rank; axis++)
             facts.sized = facts.sized || ar_dim_symbolic(lambda->shape[axis]);
-        facts.product = ar_gemm_match(&gemm, lambda);
+        facts.alone = ar_gemm_match(&gemm, lambda) || ar_lambda_is_contraction(lambda);
         *out = facts;
     }
     ar_free(w.met);

@@ -3,12 +3,14 @@
 #include "plan/group.h"
 
 /* More streams of memory at once are slower than two passes; longer texts take long to compile. */
-enum { MOST_RESULTS = 8, MOST_INPUTS = 24, MOST_OPERATIONS = 600 };
+enum { MOST_RESULTS = 8, MOST_INPUTS = 24, MOST_OPERATIONS = 750, MOST_DEPTH = 400 };
 
 typedef struct {
     int     results, inputs;
-    int64_t operations;
-    int     model; /* its first member */
+    int64_t reads[MOST_INPUTS]; /* ids of its inputs */
+    int64_t operations;         /* those that members share count again */
+    int     depth;              /* of cells in which members are written into their readers */
+    int     model;              /* its first member */
 } group;
 
 typedef struct {
@@ -52,16 +54,48 @@ static bool order_allows(const grouper *s, const ar_member *m, int number)
     return true;
 }
 
+static bool reads(const group *g, int64_t id)
+{
+    for (int i = 0; i < g->inputs && i < MOST_INPUTS; i++)
+        if (g->reads[i] == id)
+            return true;
+    return false;
+}
+
+static int count_inputs_with(const group *g, const ar_member *m)
+{
+    int count = g->inputs;
+
+    for (int k = 0; k < m->lambda->ninputs; k++)
+        count += !reads(g, m->lambda->inputs[k]->id);
+    return count;
+}
+
+/* How deep the cells of a group would be with m among them. */
+static int depth_with(const grouper *s, const ar_member *m, int number)
+{
+    int depth = ((arras_expr)m->lambda->ref)->depth, had = s->groups[number].depth;
+
+    for (int k = 0; k < m->lambda->ninputs; k++) {
+        const ar_member *from = member_of(s, m->lambda->inputs[k]);
+
+        if (from && from->group == number)
+            return had + depth;
+    }
+    return had > depth ? had : depth;
+}
+
 static bool may_join(const grouper *s, const ar_member *m, int number)
 {
     const group     *g = &s->groups[number];
     const ar_member *model = &s->members[g->model];
 
-    return !m->facts.product && !model->facts.product && g->results < MOST_RESULTS &&
-           g->inputs + m->lambda->ninputs <= MOST_INPUTS &&
+    return !m->facts.alone && !model->facts.alone && g->results < MOST_RESULTS &&
+           count_inputs_with(g, m) <= MOST_INPUTS &&
            g->operations + m->facts.operations <= MOST_OPERATIONS &&
            model->constant == m->constant && model->facts.reduces == m->facts.reduces &&
-           same_shape(model->lambda, m->lambda) && order_allows(s, m, number);
+           same_shape(model->lambda, m->lambda) && order_allows(s, m, number) &&
+           depth_with(s, m, number) <= MOST_DEPTH;
 }
 
 /* 0-d arrays are everywhere: to share one gains nothing. */
@@ -87,12 +121,17 @@ static void join(grouper *s, int number, int place)
     ar_member *m = &s->members[place];
     group     *g = &s->groups[number];
 
+    g->depth = depth_with(s, m, number);
     g->results++;
-    g->inputs += m->lambda->ninputs;
     g->operations += m->facts.operations;
     m->group = number;
-    for (int k = 0; k < m->lambda->ninputs; k++)
-        s->last_reader[m->lambda->inputs[k]->id] = number;
+    for (int k = 0; k < m->lambda->ninputs; k++) {
+        int64_t id = m->lambda->inputs[k]->id;
+
+        if (!reads(g, id) && g->inputs++ < MOST_INPUTS)
+            g->reads[g->inputs - 1] = id;
+        s->last_reader[id] = number;
+    }
 }
 
 static int64_t largest_id(int n, const ar_member *members)

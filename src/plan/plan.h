@@ -57,7 +57,7 @@ typedef struct {
 } ar_plan;
 
 typedef struct {
-    const bool *dense;    /* of each input of the graph: bound in C order; NULL: all are */
+    const bool *dense;     /* of each input of the graph: bound in C order; NULL: all are */
     bool        no_fusion; /* one array, one step, one after the other */
 } ar_plan_options;
 
@@ -73,7 +73,7 @@ typedef struct {
     bool    may_fault;
     bool    reduces;
     bool    sized;      /* depends on the value of a size */
-    bool    product;    /* of two matrices: ar_gemm_match */
+    bool    alone;      /* a product of matrices, or another sum that has a kernel of its own */
     int64_t operations; /* in the text, each shared part once */
     bool   *same_cell;  /* of each input */
 } ar_lambda_facts;
@@ -86,15 +86,55 @@ double ar_step_cost(const ar_step *step, const int64_t *sizes);
 /* Finds which steps may run inside which (nest.c). */
 arras_status ar_plan_nest(ar_plan *plan, arras_error *err);
 
+/* ---- What a box of results reads (region_set.c, needs.c) ------------------------------------- */
+
+/* Along one axis, the cells lo <= i < hi but those gap_lo <= i < gap_hi. */
+typedef struct {
+    int64_t lo, hi, gap_lo, gap_hi; /* no gap: gap_lo == gap_hi */
+} ar_range;
+
+/* Cells whose index along every axis is in its range. */
+typedef struct {
+    int      rank;
+    bool     any; /* false: no cells at all */
+    ar_range axes[ARRAS_MAX_RANK];
+} ar_region;
+
+ar_region ar_region_box(int rank, const int64_t *lo, const int64_t *hi);
+/* Becomes a region that holds both. */
+void ar_region_add(ar_region *to, const ar_region *more);
+bool ar_region_is_box(const ar_region *region);
+/* The boxes without gaps that it is made of, one for each number below the count. */
+int  ar_region_boxes(const ar_region *region);
+void ar_region_part(int64_t *lo, int64_t *hi, const ar_region *region, int number);
+/* Cells, gaps left out; INT64_MAX: too many to count. */
+int64_t ar_region_cells(const ar_region *region);
+
+/* The reads of a step, found once. */
+typedef struct {
+    arras_expr      load;
+    const ar_frame *around;
+} ar_cell_load;
+
+typedef struct {
+    int           n;
+    ar_cell_load *reads;
+} ar_reads;
+
+arras_status ar_step_reads(ar_reads *out, const ar_step *step, ar_arena *arena, arras_error *err);
+/* For each input, what the cells lo <= i < hi of the results read of it.  shapes: of the inputs. */
+void ar_reads_needs(ar_region *needs, const ar_reads *reads, const ar_step *step, const int64_t *lo,
+                    const int64_t *hi, const int64_t *sizes, const int64_t *const *shapes);
+
 /* ---- Tiles (tile.c) -------------------------------------------------------------------------- */
 
 /* The boxes into which the cells of a step are cut: a grid, numbered in C order. */
 typedef struct {
-    int     rank;                   /* of the boxes: 1 for a flat step, whatever its arrays */
-    int64_t count;                  /* of tiles; 0 when there are no cells */
-    int64_t shape[ARRAS_MAX_RANK];  /* of all cells */
-    int64_t tile[ARRAS_MAX_RANK];   /* of one tile; those at the end may be smaller */
-    int64_t tiles[ARRAS_MAX_RANK];  /* along each axis */
+    int     rank;                  /* of the boxes: 1 for a flat step, whatever its arrays */
+    int64_t count;                 /* of tiles; 0 when there are no cells */
+    int64_t shape[ARRAS_MAX_RANK]; /* of all cells */
+    int64_t tile[ARRAS_MAX_RANK];  /* of one tile; those at the end may be smaller */
+    int64_t tiles[ARRAS_MAX_RANK]; /* along each axis */
 } ar_tiling;
 
 typedef struct {
@@ -104,8 +144,8 @@ typedef struct {
 } ar_tile_options;
 
 /* shape: of the results, as numbers. */
-void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape,
-                    const int64_t *sizes, const ar_tile_options *options);
+void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, const int64_t *sizes,
+                    const ar_tile_options *options);
 /* For a product that a library computes: see AR_GEMM_ROWS. */
 void ar_tiling_rows(ar_tiling *out, const ar_gemm *gemm, const int64_t *shape);
 void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number);

@@ -2,7 +2,7 @@
  *
  * What is loaded already is shared, what was built before comes from a cache on disk, the rest goes
  * to the C compiler.  Every function here may be called from several threads at once.
- * Internal to run/; sees base/ only. */
+ * Sees base/ only. */
 #ifndef AR_BUILD_H
 #define AR_BUILD_H
 

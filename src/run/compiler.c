@@ -34,6 +34,7 @@ const char *const ar_compiler_arguments[] = {
     "-march=native",
     "-fno-asynchronous-unwind-tables",
     "-fno-use-linker-plugin",
+    "-pipe", /* the assembler starts while the compiler works */
     "-shared",
     "-fPIC",
     "-nostdlib",

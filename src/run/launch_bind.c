@@ -161,21 +161,6 @@ arras_status ar_run_sorted(ar_sorted *out, const arras_run *run, arras_error *er
 
 /* ---- An instance for these sizes ------------------------------------------------------------- */
 
-static arras_status check_inputs(const ar_core *core, const ar_inputs *inputs, arras_error *err)
-{
-    for (int a = 0; a < core->plan.narrays; a++) {
-        arras_array node = core->plan.arrays[a].node;
-        ar_text     text = { 0 };
-
-        if (core->plan.arrays[a].at != AR_AT_INPUT || ar_inputs_find(inputs, node))
-            continue;
-        ar_fail(err, ARRAS_ENAME, "input %s is not bound", ar_describe(&text, node));
-        ar_text_free(&text);
-        return ARRAS_ENAME;
-    }
-    return ARRAS_OK;
-}
-
 /* What is computed once, and data that is not aligned, gets memory of its own. */
 static arras_status place_constant(arras_run *run, int a, arras_error *err)
 {
@@ -313,7 +298,7 @@ static arras_status bind_anew(arras_run **out, arras_program *p, int n,
         ar_inputs_open(&inputs, core->optimised, sorted->ninputs, sorted->inputs, err);
 
     if (status == ARRAS_OK)
-        status = check_inputs(core, &inputs, err);
+        status = ar_core_check_bound(core, &inputs, err);
     if (status == ARRAS_OK)
         status = find_variant(&v, p, &inputs, err);
     if (status == ARRAS_OK)

@@ -126,37 +126,16 @@ static int output_source(const arras_run *run, int output)
 
 static arras_status add_result(arras_run *run, int output, const ar_tensor *like, arras_error *err)
 {
-    arras_results *r = run->results;
-    const char    *name = ar_graph_output(run->core->optimised, output)->name;
-    size_t         rank = (size_t)like->rank;
-    int64_t       *shape = ar_arena_alloc(&r->arena, 2 * rank, sizeof *shape);
-    const char    *kept = ar_arena_copy(&r->arena, name, strlen(name) + 1, 1);
-    void          *data = shape && kept ? ar_buffer_take(bytes_of(like)) : NULL;
+    const char         *name = ar_graph_output(run->core->optimised, output)->name;
+    const arras_buffer *made;
+    arras_status        status =
+        ar_results_add(&made, run->results, name, like->dtype, like->rank, like->shape, err);
 
-    if (!data)
-        return ar_fail(err, ARRAS_ENOMEM,
-                       "out of memory: no %" PRId64 " bytes to be had for output %s",
-                       bytes_of(like), name);
-    if (rank)
-        memcpy(shape, like->shape, rank * sizeof *shape);
-    ar_strides_make(shape + rank, like->dtype, like->rank, shape);
-    r->items[r->count++] =
-        (arras_binding){ kept, { data, like->dtype, like->rank, shape, shape + rank } };
-    run->outputs[output] =
-        (ar_tensor){ like->dtype, like->rank, shape, shape + rank, like->count, data, false };
-    return ARRAS_OK;
-}
-
-static arras_status open_results(arras_run *run, arras_error *err)
-{
-    size_t n = (size_t)ar_graph_output_count(run->core->optimised);
-
-    run->results = ar_alloc(1, sizeof *run->results);
-    if (!run->results)
-        return ar_fail_memory(err, sizeof *run->results);
-    run->results->pooled = true;
-    run->results->items = ar_arena_alloc(&run->results->arena, n, sizeof *run->results->items);
-    return run->results->items ? ARRAS_OK : ar_fail_memory(err, n * sizeof(arras_binding));
+    if (status == ARRAS_OK)
+        run->outputs[output] = (ar_tensor){
+            like->dtype, like->rank, made->shape, made->strides, like->count, made->data, false
+        };
+    return status;
 }
 
 static arras_status bind_output(arras_run *run, int output, arras_error *err)
@@ -193,7 +172,8 @@ static arras_status bind_outputs(arras_run *run, arras_error *err)
     for (int i = 0; i < run->nbound; i++)
         bound += run->bound[i].output >= 0;
     if (bound < n)
-        status = open_results(run, err);
+        status = ar_results_new(&run->results,
+                                ar_graph_output_count(run->core->optimised), err);
     for (int i = 0; i < n && status == ARRAS_OK; i++)
         status = bind_output(run, i, err);
     if (status == ARRAS_OK)

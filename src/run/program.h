@@ -154,6 +154,9 @@ arras_status ar_step_run_all(ar_step_run *step, ar_pool *pool, arras_error *err)
 /* Gives temporaries their places, and the tasks the order that sharing memory asks for. */
 arras_status ar_instance_place(arras_run *run, arras_error *err);
 
+/* ENAME when the core reads an input that is not bound (program_sizes.c). */
+arras_status ar_core_check_bound(const ar_core *core, const ar_inputs *inputs, arras_error *err);
+
 /* ---- Programs (programs.c) ------------------------------------------------------------------- */
 
 struct arras_program {

@@ -4,13 +4,15 @@
 #define AR_RUN_H
 
 #include "plan/plan.h"
+#include "run/build.h"        /* C source to code */
 #include "run/device_graph.h" /* task graphs that users build */
+#include "run/pool.h"
 
 /* The outputs of one run, in the graph's order.  Names, shapes and cells are its own: results
  * outlive the graph and the inputs. */
 struct arras_results {
     int            count;
-    arras_binding *items; /* C order; cells are released one by one, the rest with the arena */
+    arras_binding *items;  /* C order; cells are released one by one, the rest with the arena */
     bool           pooled; /* cells are of buffers.h */
     ar_arena       arena;
 };
@@ -19,6 +21,12 @@ struct arras_results {
  * the oracle of all tests, and the device that is always there. */
 arras_status ar_reference_run(arras_results **out, const arras_graph *g, int n,
                               const arras_binding *inputs, arras_error *err);
+
+/* For outputs that are made one by one, in memory that is kept warm; `most` of them. */
+arras_status ar_results_new(arras_results **out, int most, arras_error *err);
+/* *out: its buffer, in C order; what it holds is undefined. */
+arras_status ar_results_add(const arras_buffer **out, arras_results *results, const char *name,
+                            arras_dtype dtype, int rank, const int64_t *shape, arras_error *err);
 void         ar_results_free(arras_results *results); /* NULL is fine */
 
 /* ---- Compiled programs (core.c, programs.c, launch.c) ---------------------------------------- */
@@ -31,21 +39,21 @@ typedef struct {
     arras_graph *optimised; /* that graph */
     int          nsources;  /* translation units, built at the same time */
     ar_text     *sources;   /* of the kernels: functions ar_kernel_0, ar_kernel_1, ... by code */
-    void        *notes;   /* why the plan is as it is, for who made it; taken over */
+    void        *notes;     /* why the plan is as it is, for who made it; taken over */
     void (*release_notes)(void *notes);
-    int          ndata; /* of the plan */
-    const int   *data_index; /* of the plan's data among the data as recorded; copied */
-    const char  *compiler, *cache;
-    bool         no_cache;
-    int64_t      optimise_ns, plan_ns, generate_ns;
-    int64_t      nodes; /* of the program as recorded */
+    int         ndata;      /* of the plan */
+    const int  *data_index; /* of the plan's data among the data as recorded; copied */
+    const char *compiler, *cache;
+    bool        no_cache;
+    int64_t     optimise_ns, plan_ns, generate_ns;
+    int64_t     nodes; /* of the program as recorded */
 } ar_core_parts;
 
 /* Builds the kernels.  The plan, its graph and the notes are taken over in any case. */
-arras_status ar_core_new(ar_core **out, ar_core_parts *parts, arras_error *err);
-ar_core     *ar_core_keep(ar_core *core);
-void         ar_core_drop(ar_core *core); /* NULL is fine */
-void         ar_core_source(ar_text *out, const ar_core *core);
+arras_status   ar_core_new(ar_core **out, ar_core_parts *parts, arras_error *err);
+ar_core       *ar_core_keep(ar_core *core);
+void           ar_core_drop(ar_core *core); /* NULL is fine */
+void           ar_core_source(ar_text *out, const ar_core *core);
 const ar_plan *ar_core_plan(const ar_core *core);
 const void    *ar_core_notes(const ar_core *core);
 const int     *ar_core_data(int *n, const ar_core *core);
@@ -74,8 +82,8 @@ const char    *ar_program_warning(const arras_program *p);
 const ar_core *ar_program_core(const arras_program *p);
 void           ar_program_counters(arras_counters *out, const arras_program *p);
 /* Of the last launch: copied to `sizes`, one for each of the core's; false: there was none. */
-bool ar_program_sizes(int64_t *sizes, const arras_program *p);
-arras_status   ar_program_trace(arras_program *p, bool on, arras_error *err);
+bool         ar_program_sizes(int64_t *sizes, const arras_program *p);
+arras_status ar_program_trace(arras_program *p, bool on, arras_error *err);
 /* DOT and TRACE of the last launch. */
 arras_status ar_program_picture(ar_text *out, const arras_program *p, arras_program_text form,
                                 arras_error *err);
@@ -87,6 +95,47 @@ arras_status ar_launch_start(arras_run **out, arras_program *p, int n,
 arras_status ar_launch_wait(arras_results **out, arras_run *run, arras_error *err);
 void         ar_launch_cancel(arras_run *run);
 double       ar_launch_progress(const arras_run *run);
+
+/* ---- Steps box by box, on arrays that need not be whole (step_box.c) ------------------------- */
+
+/* An array, or a box of it: where its cell [0, 0, ...] is, or would be.  Cells along the last axis
+ * lie side by side. */
+typedef struct {
+    char          *origin;
+    const int64_t *shape, *strides; /* shape: of the whole array */
+} ar_operand;
+
+/* A step of a core, with every size known. */
+typedef struct {
+    const ar_core *core;
+    const ar_step *step;
+    const int64_t *sizes;
+    bool           library; /* computes it */
+    bool           rows;    /* boxes have whole rows */
+} ar_box_step;
+
+/* shapes: of results and inputs, in the order of operands. */
+ar_box_step ar_box_step_make(const ar_core *core, int step, const int64_t *sizes,
+                             const int64_t *const *shapes);
+/* Makes a box one that can be computed on its own: some steps need whole rows, or many at once. */
+void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, int64_t *hi);
+/* Whether inputs must be whole along all axes but the first. */
+bool ar_box_step_wants_rows(const ar_box_step *s);
+/* The cells lo <= i < hi of all results; operands: results, then inputs. */
+arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, const int64_t *lo,
+                             const int64_t *hi, arras_error *err);
+
+/* ---- What a program is bound to (program_sizes.c) -------------------------------------------- */
+
+/* The values of the core's sizes for these inputs, all of which must be bound; cells are not looked
+ * at but those of sizes.  sizes: one for each of the core's. */
+arras_status       ar_program_solve(int64_t *sizes, const arras_program *p, int n,
+                                    const arras_binding *inputs, arras_error *err);
+const arras_graph *ar_core_graph(const ar_core *core);
+ar_pool           *ar_program_pool(const arras_program *p);
+int64_t            ar_program_tile_bytes(const arras_program *p); /* as asked for; 0: not */
+/* The cells of the core's data number `number`. */
+const void *ar_program_data(const arras_program *p, int number);
 
 /* Gives memory that is kept warm back to the system. */
 void ar_buffers_clear(void);

@@ -1,5 +1,6 @@
 /* box_read.c -- boxes of cells from any source: chunks are fetched, decoded and cut to the box. */
 #include "store/boxes.h"
+#include "store/flat.h"
 
 #include <string.h>
 
@@ -23,14 +24,50 @@ static void make_bools(uint8_t *cells, size_t n)
         cells[i] = cells[i] != 0;
 }
 
+static void fill_chunk(const ar_source *s, char *cells, size_t size)
+{
+    size_t cell = arras_dtype_size(s->info.dtype);
+
+    for (size_t at = 0; at < size; at += cell)
+        memcpy(cells + at, s->info.fill, cell);
+}
+
+/* Records are decoded behind the bytes they come from, then picked apart. */
+static arras_status decode_records(const ar_source *s, void *cells, size_t size,
+                                   ar_chunk_bytes *bytes, arras_error *err)
+{
+    size_t       n = size / arras_dtype_size(s->info.dtype), all = n * s->record.bytes;
+    arras_status status;
+
+    if (!ar_text_reserve(&bytes->bytes, all))
+        return ar_fail_memory(err, all);
+    char *records = bytes->bytes.data + bytes->bytes.length;
+    status = ar_chain_decode(&s->chain, bytes->skipped, records, all, bytes->bytes.data,
+                             bytes->bytes.length, err);
+    if (status == ARRAS_OK)
+        ar_flat_pick(cells, s->info.dtype, s->record.swapped, records + s->record.at,
+                     (int64_t)s->record.bytes, (int64_t)n);
+    return status;
+}
+
+static arras_status decode(const ar_source *s, void *cells, size_t size, ar_chunk_bytes *bytes,
+                           arras_error *err)
+{
+    if (s->record.bytes)
+        return decode_records(s, cells, size, bytes, err);
+    return ar_chain_decode(&s->chain, bytes->skipped, cells, size, bytes->bytes.data,
+                           bytes->bytes.length, err);
+}
+
 arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, size_t size,
                              ar_chunk_bytes *scratch, arras_error *err)
 {
-    size_t       cell = arras_dtype_size(s->info.dtype);
     char         number[200];
     arras_error  why;
     arras_status status;
 
+    if (s->type->read_chunk)
+        return s->type->read_chunk(s, chunk, cells, size, scratch, err);
     ar_text_cut(&scratch->bytes, 0);
     scratch->missing = false;
     scratch->skipped = 0;
@@ -38,12 +75,10 @@ arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, si
     if (status != ARRAS_OK)
         return status;
     if (scratch->missing) {
-        for (size_t at = 0; at < size; at += cell)
-            memcpy((char *)cells + at, s->info.fill, cell);
+        fill_chunk(s, cells, size);
         return ARRAS_OK;
     }
-    status = ar_chain_decode(&s->chain, scratch->skipped, cells, size, scratch->bytes.data,
-                             scratch->bytes.length, &why);
+    status = decode(s, cells, size, scratch, &why);
     if (status == ARRAS_OK) {
         if (s->info.dtype == ARRAS_BOOL)
             make_bools(cells, size);

@@ -26,24 +26,46 @@ static bool is_fill(const char *cells, size_t size, const void *fill, size_t cel
     return memcmp(cells, cells + cell, size - cell) == 0;
 }
 
+/* The cells of a chunk that were there before the array grew. */
+static arras_status read_before(const ar_sink *s, char *cells, const ar_box *box,
+                                const int64_t *strides, arras_error *err)
+{
+    const ar_sink_before *before = &s->before;
+    ar_box                old = *box;
+
+    if (!before->source || box->lo[before->axis] >= before->length)
+        return ARRAS_OK;
+    old.hi[before->axis] = ar_min64(box->hi[before->axis], before->length);
+    return ar_source_read(before->source, old.lo, old.hi, cells, strides, 1, err);
+}
+
 /* Cells beyond the end of the array are the fill value. */
-static void gather_chunk(const writing *w, char *cells, const ar_box *box)
+static arras_status gather_chunk(const writing *w, char *cells, const ar_box *box, arras_error *err)
 {
     const ar_store_info *info = &w->sink->info;
-    int64_t              strides[ARRAS_MAX_RANK], shape[ARRAS_MAX_RANK];
-    ar_box               whole = { .rank = info->rank };
+    int64_t              strides[ARRAS_MAX_RANK];
+    ar_box               whole = { .rank = info->rank }, given = *box;
     bool                 cut = false;
 
     ar_strides_dense(strides, info->rank, info->chunk, w->cell_size);
     for (int d = 0; d < info->rank; d++) {
-        shape[d] = box->hi[d] - box->lo[d];
         whole.hi[d] = info->chunk[d];
-        cut = cut || shape[d] < info->chunk[d];
+        cut = cut || box->hi[d] - box->lo[d] < info->chunk[d];
+        given.lo[d] = ar_max64(box->lo[d], w->box.lo[d]);
     }
     if (cut)
         ar_box_fill(&whole, w->cell_size, cells, strides, info->fill);
-    ar_box_copy(box, w->cell_size, ar_box_origin(cells, info->rank, box->lo, strides), strides,
+    ar_box_copy(&given, w->cell_size, ar_box_origin(cells, info->rank, box->lo, strides), strides,
                 w->origin, w->strides);
+    return read_before(w->sink, cells, box, strides, err);
+}
+
+/* Where an array grows, something that is not seen may be in the place of the chunk. */
+static bool is_stored(const writing *w, const char *cells)
+{
+    const ar_sink *s = w->sink;
+
+    return s->before.source || !is_fill(cells, w->chunk_size, s->info.fill, w->cell_size);
 }
 
 static arras_status write_chunk(void *context, int64_t i, int thread, arras_error *err)
@@ -57,11 +79,16 @@ static arras_status write_chunk(void *context, int64_t i, int thread, arras_erro
     if (!mine->cells && !(mine->cells = ar_alloc(w->chunk_size, 1)))
         return ar_fail_memory(err, w->chunk_size);
     ar_chunk_grid_at(chunk, &box, &w->grid, &w->sink->info, i);
-    gather_chunk(w, mine->cells, &box);
-    if (is_fill(mine->cells, w->chunk_size, w->sink->info.fill, w->cell_size))
-        return ARRAS_OK;
+    status = gather_chunk(w, mine->cells, &box, err);
+    if (status != ARRAS_OK)
+        return status;
     ar_text_cut(&mine->bytes.bytes, 0);
-    status = ar_chain_encode(&w->sink->chain, &mine->bytes.bytes, mine->cells, w->chunk_size, err);
+    mine->bytes.missing = !is_stored(w, mine->cells);
+    if (mine->bytes.missing && !w->sink->hears_missing)
+        return ARRAS_OK;
+    if (!mine->bytes.missing)
+        status =
+            ar_chain_encode(&w->sink->chain, &mine->bytes.bytes, mine->cells, w->chunk_size, err);
     return status == ARRAS_OK ? w->sink->type->put(w->sink, chunk, &mine->bytes, err) : status;
 }
 
@@ -84,13 +111,30 @@ static arras_status write_chunks(writing *w, int threads, arras_error *err)
     return status;
 }
 
+static arras_status check_new(const writing *w, arras_error *err)
+{
+    const ar_sink_before *before = &w->sink->before;
+
+    if (!before->source || w->box.lo[before->axis] >= before->length)
+        return ARRAS_OK;
+    return ar_fail(err, ARRAS_EINVAL,
+                   "%s: cells from %" PRId64 " on of axis %d; its first %" PRId64
+                   " are there already and stay",
+                   w->sink->name, w->box.lo[before->axis], before->axis, before->length);
+}
+
+static bool begins_new(const ar_sink *s, int d, int64_t lo)
+{
+    return s->before.source && d == s->before.axis && lo == s->before.length;
+}
+
 /* A box that starts or ends within a chunk would lose the cells around it. */
 static arras_status check_whole(const writing *w, arras_error *err)
 {
     const ar_store_info *info = &w->sink->info;
 
     for (int d = 0; d < info->rank; d++)
-        if (w->box.lo[d] % info->chunk[d] != 0 ||
+        if ((w->box.lo[d] % info->chunk[d] != 0 && !begins_new(w->sink, d, w->box.lo[d])) ||
             (w->box.hi[d] % info->chunk[d] != 0 && w->box.hi[d] != info->shape[d]))
             return ar_fail(err, ARRAS_EINVAL,
                            "%s: cells %" PRId64 " to %" PRId64
@@ -123,6 +167,28 @@ static arras_status write_whole(const writing *w, arras_error *err)
     return status;
 }
 
+arras_status ar_sink_extend(ar_sink *out, ar_source *before, int axis, int64_t extra,
+                            arras_error *err)
+{
+    int64_t length, cells = (int64_t)arras_dtype_size(before->info.dtype);
+
+    if (axis < 0 || axis >= before->info.rank || extra < 0)
+        return ar_fail(err, ARRAS_EINVAL, "%s of rank %d: %" PRId64 " more cells along axis %d",
+                       before->name, before->info.rank, extra, axis);
+    length = before->info.shape[axis];
+    out->info = before->info;
+    out->chain = before->chain;
+    memcpy(out->name, before->name, sizeof out->name);
+    bool fits = ar_add64(&out->info.shape[axis], length, extra);
+    for (int d = 0; d < out->info.rank; d++)
+        fits = fits && ar_mul64(&cells, cells, out->info.shape[d]);
+    if (!fits)
+        return ar_fail(err, ARRAS_ESIZE, "%s: %" PRId64 " and %" PRId64 " cells are too many",
+                       before->name, length, extra);
+    out->before = (ar_sink_before){ before, axis, length };
+    return ARRAS_OK;
+}
+
 arras_status ar_sink_write(ar_sink *s, const int64_t *lo, const int64_t *hi, const void *cells,
                            const int64_t *strides, int threads, arras_error *err)
 {
@@ -141,6 +207,8 @@ arras_status ar_sink_write(ar_sink *s, const int64_t *lo, const int64_t *hi, con
     w.origin = ar_box_origin(cells, s->info.rank, lo, w.strides);
     if (s->type->write_box)
         return write_whole(&w, err);
-    status = check_whole(&w, err);
+    status = check_new(&w, err);
+    if (status == ARRAS_OK)
+        status = check_whole(&w, err);
     return status == ARRAS_OK ? write_chunks(&w, threads > 0 ? threads : 1, err) : status;
 }

@@ -4,11 +4,6 @@
 
 #include "store/store.h"
 
-typedef struct {
-    int     rank;
-    int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
-} ar_box;
-
 /* The chunks that meet a box: a grid, numbered in C order. */
 typedef struct {
     int     rank;
@@ -27,16 +22,8 @@ void ar_chunk_grid_at(int64_t *chunk, ar_box *cells, const ar_chunk_grid *grid,
 /* Bytes of the cells of a whole chunk; ESIZE or ENOMEM-sized numbers are refused. */
 arras_status ar_chunk_size(size_t *out, const ar_store_info *info, const char *name,
                            arras_error *err);
-/* Strides in bytes of cells in C order. */
-void ar_strides_dense(int64_t *out, int rank, const int64_t *shape, size_t size);
-/* Copies the cells of `box` between two places, each given by the address of the cell at [0, 0,
- * ...] of the array, which need not exist, and strides in bytes. */
-void ar_box_copy(const ar_box *box, size_t size, char *to, const int64_t *to_strides,
-                 const char *from, const int64_t *from_strides);
 void ar_box_fill(const ar_box *box, size_t size, char *to, const int64_t *strides,
                  const void *cell);
-/* The address the cell at [0, 0, ...] would have where the cell at `lo` is at `first`. */
-char *ar_box_origin(const void *first, int rank, const int64_t *lo, const int64_t *strides);
 
 /* Calls work(context, i, thread, err) for 0 <= i < n on so many threads; the first failure ends it
  * and is returned. */

@@ -20,6 +20,10 @@ void ar_flat_dense(ar_flat *flat, const ar_store_info *info, bool fortran);
 arras_status ar_flat_read(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
                           const int64_t *hi, void *cells, const char *name, arras_error *err);
 
+/* n cells, so many bytes apart, side by side. */
+void ar_flat_pick(void *to, arras_dtype dtype, bool swapped, const void *from, int64_t step,
+                  int64_t n);
+
 /* A source over one array in one file: what npy and raw open. */
 typedef struct {
     arras_dtype dtype;
@@ -32,10 +36,10 @@ typedef struct {
 /* Takes fd over, also when it fails. */
 arras_status ar_flat_open(ar_source **out, const ar_flat_shape *shape, const char *format, int fd,
                           int64_t size, const char *name, arras_error *err);
-/* A sink that writes `header` (may be NULL), then the cells in C order; what is not written is
- * `fill` (NULL: 0). */
+/* A sink that writes `header` (may be NULL), then the cells in C order; of the options it hears fill
+ * and replace. */
 arras_status ar_flat_create(ar_sink **out, const ar_flat_shape *shape, const char *format,
-                            const char *path, const ar_text *header, const void *fill,
-                            arras_error *err);
+                            const char *path, const ar_text *header,
+                            const ar_sink_options *options, arras_error *err);
 
 #endif

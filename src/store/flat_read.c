@@ -79,6 +79,12 @@ static copy_cells *copy_for(arras_dtype dtype, bool swapped)
     }
 }
 
+void ar_flat_pick(void *to, arras_dtype dtype, bool swapped, const void *from, int64_t step,
+                  int64_t n)
+{
+    copy_for(dtype, swapped)(to, (int64_t)arras_dtype_size(dtype), from, step, n);
+}
+
 /* The same where cells lie side by side and stay where they are.  One pointer and fixed steps:
  * these loops become vector instructions. */
 #define FIX(name, type, value)                                                                     \

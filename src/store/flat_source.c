@@ -1,5 +1,6 @@
 /* flat_source.c -- one array in one file as a source and as a sink: what npy and raw have in
  * common. */
+#include "store/drafts.h"
 #include "store/flat.h"
 #include "store/store_file.h"
 
@@ -122,7 +123,8 @@ typedef struct {
     ar_sink sink;
     ar_flat flat;
     ar_text temporary;
-    char    path[]; /* where it appears */
+    bool    replaces; /* what is there under that name */
+    char    path[];   /* where it appears */
 } flat_sink;
 
 /* The longest run of cells that lie side by side in file and box. */
@@ -170,7 +172,7 @@ static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *h
 static void release(flat_sink *f)
 {
     close(f->flat.fd);
-    ar_text_free(&f->temporary);
+    ar_draft_name_free(&f->temporary);
     ar_free(f);
 }
 
@@ -185,8 +187,12 @@ static void abandon(ar_sink *self)
 static arras_status finish(ar_sink *self, arras_error *err)
 {
     flat_sink   *f = (flat_sink *)self;
-    arras_status status = ar_file_appear(f->temporary.data, f->path, err);
+    arras_status status = ARRAS_OK;
 
+    if (!f->replaces)
+        status = ar_file_appear(f->temporary.data, f->path, err);
+    else if (rename(f->temporary.data, f->path) != 0)
+        status = ar_fail(err, ARRAS_EIO, "cannot write %s: %s", f->path, strerror(errno));
     if (status != ARRAS_OK)
         unlink(f->temporary.data);
     release(f);
@@ -235,8 +241,8 @@ static arras_status start_file(flat_sink *f, const ar_text *header, const void *
 }
 
 arras_status ar_flat_create(ar_sink **out, const ar_flat_shape *shape, const char *format,
-                            const char *path, const ar_text *header, const void *fill,
-                            arras_error *err)
+                            const char *path, const ar_text *header,
+                            const ar_sink_options *options, arras_error *err)
 {
     size_t     length = strlen(path) + 1;
     int64_t    bytes;
@@ -253,14 +259,15 @@ arras_status ar_flat_create(ar_sink **out, const ar_flat_shape *shape, const cha
         return ar_fail(err, ARRAS_ESIZE, "%s: its shape makes more bytes than there can be", path);
     }
     set_info(&f->sink.info, shape, format, bytes);
-    arras_status status = access(path, F_OK) == 0
+    f->replaces = options->replace;
+    arras_status status = access(path, F_OK) == 0 && !f->replaces
                               ? ar_fail(err, ARRAS_EIO, "%s is there already", path)
                               : ar_file_make_beside(&f->temporary, &f->flat.fd, path, err);
     if (status != ARRAS_OK) {
         ar_free(f);
         return status;
     }
-    status = start_file(f, header, fill, bytes, err);
+    status = start_file(f, header, options->fill, bytes, err);
     if (status != ARRAS_OK)
         abandon(&f->sink);
     else

@@ -109,6 +109,19 @@ static bool ends_with(const char *path, const char *ending)
     return n > m && memcmp(path + n - m, ending, m) == 0;
 }
 
+arras_status ar_store_append(ar_sink **out, const char *path, const char *inside, int axis,
+                             int64_t extra, arras_error *err)
+{
+    const ar_format *format = NULL;
+    arras_status     status = find_format(&format, path, err);
+
+    if (status == ARRAS_OK && !format->append)
+        return ar_fail(err, ARRAS_EFORMAT,
+                       "%s: nothing can be appended to %s; arrays in HDF5, netCDF-4 and Zarr grow",
+                       path, format->name);
+    return status == ARRAS_OK ? format->append(out, path, inside, axis, extra, err) : status;
+}
+
 arras_status ar_store_create(ar_sink **out, const char *path, const char *inside, arras_dtype dtype,
                              int rank, const int64_t *shape, const ar_sink_options *options,
                              arras_error *err)

@@ -20,28 +20,29 @@ arras_status ar_hdf5_load(arras_error *err);
     X(H5DSis_scale) X(H5DSiterate_scales) X(H5DSset_label) X(H5DSset_scale) X(H5Dclose)            \
     X(H5Dcreate2) X(H5Dget_chunk_storage_size) X(H5Dget_create_plist) X(H5Dget_offset)             \
     X(H5Dget_space) X(H5Dget_space_status) X(H5Dget_storage_size) X(H5Dget_type) X(H5Dopen2)       \
-    X(H5Dread) X(H5Dread_chunk) X(H5Dvlen_reclaim) X(H5Dwrite_chunk) X(H5Eclear2) X(H5Eget_auto2)  \
-    X(H5Eget_current_stack) X(H5Eset_auto2) X(H5Eset_current_stack) X(H5Ewalk2) X(H5Fclose)        \
-    X(H5Fcreate) X(H5Fget_create_plist) X(H5Fget_vfd_handle) X(H5Fopen) X(H5Gclose) X(H5Gopen2)    \
-    X(H5Idec_ref) X(H5Iget_file_id) X(H5Iget_name) X(H5Ldelete) X(H5Lexists)                       \
-    X(H5Literate_by_name) X(H5Ocopy) X(H5Oget_info2) X(H5Oget_info_by_name2)                       \
-    X(H5P_CLS_DATASET_CREATE_ID_g) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_LINK_CREATE_ID_g)         \
-    X(H5Pcreate) X(H5Pfill_value_defined) X(H5Pget_chunk) X(H5Pget_chunk_opts)                     \
-    X(H5Pget_external_count) X(H5Pget_fill_value) X(H5Pget_filter2) X(H5Pget_layout)               \
-    X(H5Pget_nfilters) X(H5Pget_sizes) X(H5Pget_userblock) X(H5Pset_alloc_time) X(H5Pset_chunk)    \
-    X(H5Pset_create_intermediate_group) X(H5Pset_deflate) X(H5Pset_fapl_sec2)                      \
-    X(H5Pset_file_locking) X(H5Pset_fill_time) X(H5Pset_fill_value) X(H5Pset_filter)               \
-    X(H5Pset_fletcher32) X(H5Pset_layout) X(H5Pset_shuffle) X(H5Pset_szip) X(H5Rdereference2)      \
-    X(H5Sclose) X(H5Screate) X(H5Screate_simple) X(H5Sget_simple_extent_dims)                      \
-    X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints) X(H5Sget_simple_extent_type)     \
-    X(H5Sselect_hyperslab) X(H5T_IEEE_F32BE_g) X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g)        \
-    X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_INT8_g)         \
-    X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g) X(H5T_NATIVE_UINT64_g) X(H5T_NATIVE_UINT8_g)     \
-    X(H5Tclose) X(H5Tcopy) X(H5Tcreate) X(H5Tdetect_class) X(H5Tenum_create) X(H5Tenum_insert)     \
-    X(H5Tenum_valueof) X(H5Tget_class) X(H5Tget_ebias) X(H5Tget_fields) X(H5Tget_member_name)      \
-    X(H5Tget_member_offset) X(H5Tget_member_type) X(H5Tget_native_type) X(H5Tget_nmembers)         \
-    X(H5Tget_norm) X(H5Tget_offset) X(H5Tget_order) X(H5Tget_precision) X(H5Tget_sign)             \
-    X(H5Tget_size) X(H5Tget_super) X(H5Tinsert) X(H5Tis_variable_str) X(H5Zfilter_avail)           \
+    X(H5Dread) X(H5Dread_chunk) X(H5Dset_extent) X(H5Dvlen_reclaim) X(H5Dwrite_chunk)              \
+    X(H5Eclear2) X(H5Eget_auto2) X(H5Eget_current_stack) X(H5Eset_auto2) X(H5Eset_current_stack)   \
+    X(H5Ewalk2) X(H5FDregister) X(H5Fclose) X(H5Fcreate) X(H5Fget_create_plist)                    \
+    X(H5Fget_vfd_handle) X(H5Fopen) X(H5Gclose) X(H5Gopen2) X(H5Idec_ref) X(H5Iget_file_id)        \
+    X(H5Iget_name) X(H5Ldelete) X(H5Lexists) X(H5Literate_by_name) X(H5Ocopy) X(H5Oget_info2)      \
+    X(H5Oget_info_by_name2) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5P_CLS_FILE_ACCESS_ID_g)             \
+    X(H5P_CLS_LINK_CREATE_ID_g) X(H5Pcreate) X(H5Pfill_value_defined) X(H5Pget_chunk)              \
+    X(H5Pget_chunk_opts) X(H5Pget_driver_info) X(H5Pget_external_count) X(H5Pget_fill_value)       \
+    X(H5Pget_filter2) X(H5Pget_layout) X(H5Pget_nfilters) X(H5Pget_sizes) X(H5Pget_userblock)      \
+    X(H5Pset_alloc_time) X(H5Pset_chunk) X(H5Pset_create_intermediate_group) X(H5Pset_deflate)     \
+    X(H5Pset_driver) X(H5Pset_fapl_sec2) X(H5Pset_file_locking) X(H5Pset_fill_time)                \
+    X(H5Pset_fill_value) X(H5Pset_filter) X(H5Pset_fletcher32) X(H5Pset_layout) X(H5Pset_shuffle)  \
+    X(H5Pset_szip) X(H5Rdereference2) X(H5Sclose) X(H5Screate) X(H5Screate_simple)                 \
+    X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints)     \
+    X(H5Sget_simple_extent_type) X(H5Sselect_hyperslab) X(H5T_C_S1_g) X(H5T_IEEE_F32BE_g)          \
+    X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g)       \
+    X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_INT8_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g)       \
+    X(H5T_NATIVE_UINT64_g) X(H5T_NATIVE_UINT8_g) X(H5Tclose) X(H5Tcopy) X(H5Tcreate)               \
+    X(H5Tdetect_class) X(H5Tenum_create) X(H5Tenum_insert) X(H5Tenum_valueof) X(H5Tget_class)      \
+    X(H5Tget_ebias) X(H5Tget_fields) X(H5Tget_member_name) X(H5Tget_member_offset)                 \
+    X(H5Tget_member_type) X(H5Tget_native_type) X(H5Tget_nmembers) X(H5Tget_norm)                  \
+    X(H5Tget_offset) X(H5Tget_order) X(H5Tget_precision) X(H5Tget_sign) X(H5Tget_size)             \
+    X(H5Tget_super) X(H5Tinsert) X(H5Tset_size) X(H5Tis_variable_str) X(H5Zfilter_avail)           \
     X(H5Zregister) X(H5Zunregister) X(H5check_version) X(H5free_memory) X(H5open)
 
 typedef struct {
@@ -81,6 +82,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Dopen2 (*ar_hdf5.H5Dopen2)
 #define H5Dread (*ar_hdf5.H5Dread)
 #define H5Dread_chunk (*ar_hdf5.H5Dread_chunk)
+#define H5Dset_extent (*ar_hdf5.H5Dset_extent)
 #define H5Dvlen_reclaim (*ar_hdf5.H5Dvlen_reclaim)
 #define H5Dwrite_chunk (*ar_hdf5.H5Dwrite_chunk)
 #define H5Eclear2 (*ar_hdf5.H5Eclear2)
@@ -89,6 +91,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Eset_auto2 (*ar_hdf5.H5Eset_auto2)
 #define H5Eset_current_stack (*ar_hdf5.H5Eset_current_stack)
 #define H5Ewalk2 (*ar_hdf5.H5Ewalk2)
+#define H5FDregister (*ar_hdf5.H5FDregister)
 #define H5Fclose (*ar_hdf5.H5Fclose)
 #define H5Fcreate (*ar_hdf5.H5Fcreate)
 #define H5Fget_create_plist (*ar_hdf5.H5Fget_create_plist)
@@ -112,6 +115,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Pfill_value_defined (*ar_hdf5.H5Pfill_value_defined)
 #define H5Pget_chunk (*ar_hdf5.H5Pget_chunk)
 #define H5Pget_chunk_opts (*ar_hdf5.H5Pget_chunk_opts)
+#define H5Pget_driver_info (*ar_hdf5.H5Pget_driver_info)
 #define H5Pget_external_count (*ar_hdf5.H5Pget_external_count)
 #define H5Pget_fill_value (*ar_hdf5.H5Pget_fill_value)
 #define H5Pget_filter2 (*ar_hdf5.H5Pget_filter2)
@@ -123,6 +127,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Pset_chunk (*ar_hdf5.H5Pset_chunk)
 #define H5Pset_create_intermediate_group (*ar_hdf5.H5Pset_create_intermediate_group)
 #define H5Pset_deflate (*ar_hdf5.H5Pset_deflate)
+#define H5Pset_driver (*ar_hdf5.H5Pset_driver)
 #define H5Pset_fapl_sec2 (*ar_hdf5.H5Pset_fapl_sec2)
 #define H5Pset_file_locking (*ar_hdf5.H5Pset_file_locking)
 #define H5Pset_fill_time (*ar_hdf5.H5Pset_fill_time)
@@ -141,6 +146,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Sget_simple_extent_npoints (*ar_hdf5.H5Sget_simple_extent_npoints)
 #define H5Sget_simple_extent_type (*ar_hdf5.H5Sget_simple_extent_type)
 #define H5Sselect_hyperslab (*ar_hdf5.H5Sselect_hyperslab)
+#define H5T_C_S1_g (*ar_hdf5.H5T_C_S1_g)
 #define H5T_IEEE_F32BE_g (*ar_hdf5.H5T_IEEE_F32BE_g)
 #define H5T_NATIVE_DOUBLE_g (*ar_hdf5.H5T_NATIVE_DOUBLE_g)
 #define H5T_NATIVE_FLOAT_g (*ar_hdf5.H5T_NATIVE_FLOAT_g)
@@ -176,6 +182,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Tget_super (*ar_hdf5.H5Tget_super)
 #define H5Tinsert (*ar_hdf5.H5Tinsert)
 #define H5Tis_variable_str (*ar_hdf5.H5Tis_variable_str)
+#define H5Tset_size (*ar_hdf5.H5Tset_size)
 #define H5Zfilter_avail (*ar_hdf5.H5Zfilter_avail)
 #define H5Zregister (*ar_hdf5.H5Zregister)
 #define H5Zunregister (*ar_hdf5.H5Zunregister)

@@ -26,6 +26,17 @@ typedef struct {
 
 typedef struct arras_source ar_source;
 
+/* So many values of dtype, or so many bytes of text (ARRAS_NO_DTYPE).  Valid during the call. */
+typedef struct {
+    const char *name;
+    arras_dtype dtype;
+    int64_t     count;
+    const void *values;
+} ar_attribute;
+
+typedef arras_status ar_on_attribute(void *context, const ar_attribute *attribute,
+                                     arras_error *err);
+
 /* What a format fills in.  Slots that may be empty say so. */
 typedef struct {
     /* The stored bytes of the chunk with these numbers along the axes.  Several threads at once. */
@@ -36,16 +47,32 @@ typedef struct {
                              arras_error *err);
     /* A contiguous array of native cells in memory (mapped); NULL where it is not.  May be NULL. */
     const void *(*mapped)(ar_source *self);
+    /* Instead of fetch and codecs, where chunks are made of those of another source: the `size`
+     * bytes of cells of one whole chunk (see ar_source_chunk).  Several threads at once.  May be
+     * NULL. */
+    arras_status (*read_chunk)(ar_source *self, const int64_t *chunk, void *cells, size_t size,
+                               ar_chunk_bytes *scratch, arras_error *err);
     /* Attributes as text lines "name: value", for info; may be NULL. */
     arras_status (*describe)(ar_source *self, ar_text *out, arras_error *err);
+    /* Calls `each` for all attributes that are numbers or text; may be NULL. */
+    arras_status (*attributes)(ar_source *self, ar_on_attribute *each, void *context,
+                               arras_error *err);
     void (*close)(ar_source *self);
 } ar_source_type;
+
+/* Cells that are members of stored records. */
+typedef struct {
+    size_t bytes, at; /* of a record, 0: cells are stored as they are; where in it the cell is */
+    bool   swapped;   /* the cell is in the other byte order */
+} ar_record;
 
 struct arras_source {
     const ar_source_type *type;
     ar_store_info         info;
     ar_codec_chain        chain; /* from cells to stored bytes; decoding goes backwards */
+    ar_record             record;
     char                  name[512]; /* for messages: "sea.h5:/ssh" */
+    ar_source            *inner;     /* what it is made of, and closes; NULL: of a file */
 };
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
@@ -61,17 +88,28 @@ typedef struct {
     /* Instead, for arrays that are not chunked: cells lo <= i < hi in C order.  May be NULL. */
     arras_status (*write_box)(ar_sink *self, const int64_t *lo, const int64_t *hi,
                               const void *cells, arras_error *err);
+    /* Whether all cells of a box are there, from an earlier process.  May be NULL: none are. */
+    bool (*has_box)(ar_sink *self, const int64_t *lo, const int64_t *hi);
     /* All is written: the array appears under its name, whole.  Releases the sink either way. */
     arras_status (*finish)(ar_sink *self, arras_error *err);
     /* Nothing is left of it.  Releases the sink. */
     void (*abandon)(ar_sink *self);
 } ar_sink_type;
 
+/* An array that is made longer: what it was, which the sink closes. */
+typedef struct {
+    ar_source *source; /* NULL: the array is new */
+    int        axis;
+    int64_t    length; /* of that axis */
+} ar_sink_before;
+
 struct arras_sink {
     const ar_sink_type *type;
     ar_store_info       info;
     ar_codec_chain      chain;
     char                name[512];
+    ar_sink_before      before;
+    bool                hears_missing; /* chunks of nothing but the fill value are put too */
 };
 
 /* ---- Formats --------------------------------------------------------------------------------- */
@@ -86,6 +124,9 @@ typedef struct {
     arras_status (*create)(ar_sink **out, const char *path, const char *inside, arras_dtype dtype,
                            int rank, const int64_t *shape, const ar_sink_options *options,
                            arras_error *err);
+    /* More cells along an axis of an array that is there.  May be NULL. */
+    arras_status (*append)(ar_sink **out, const char *path, const char *inside, int axis,
+                           int64_t extra, arras_error *err);
 } ar_format;
 
 extern const ar_format ar_format_npy, ar_format_raw, ar_format_hdf5, ar_format_netcdf_classic,
@@ -93,10 +134,53 @@ extern const ar_format ar_format_npy, ar_format_raw, ar_format_hdf5, ar_format_n
 
 /* The format is found out (formats.c). */
 arras_status ar_store_open(ar_source **out, const char *path, const char *inside, arras_error *err);
+/* The same; cells that are packed or missing are read as the options say (store_packed.c). */
+arras_status ar_store_open_with(ar_source **out, const char *path, const char *inside,
+                                const arras_source_options *options, arras_error *err);
+/* Whether an attribute says something about the numbers that are stored (a scale, a value for what
+ * is missing), which is true of no others. */
+bool         ar_attribute_is_about_cells(const char *name);
+/* What is in the file, of a source that unpacks it; otherwise the source itself. */
+ar_source *ar_source_stored(const ar_source *source);
 arras_status ar_store_list(ar_text *out, const char *path, const char *inside, arras_error *err);
 arras_status ar_store_create(ar_sink **out, const char *path, const char *inside, arras_dtype dtype,
                              int rank, const int64_t *shape, const ar_sink_options *options,
                              arras_error *err);
+
+/* A sink whose chunks survive the process: made again with the same identity, it has those that are
+ * there.  It is a directory beside the file, until it is finished; abandoned it stays, if anything
+ * is in it.  period: seconds after which chunks are on disk for good (store_partial.c). */
+arras_status ar_store_create_partial(ar_sink **out, const char *path, const char *inside,
+                                     arras_dtype dtype, int rank, const int64_t *shape,
+                                     const ar_sink_options *options, const char *identity,
+                                     double period, arras_error *err);
+
+arras_status ar_store_append(ar_sink **out, const char *path, const char *inside, int axis,
+                             int64_t extra, arras_error *err);
+/* Type, shape and codecs of a sink are those of `before`, with so many more cells along an axis.
+ * On success the sink owns it. */
+arras_status ar_sink_extend(ar_sink *out, ar_source *before, int axis, int64_t extra,
+                            arras_error *err);
+
+/* Removes all drafts of arrays that are not finished.  May be called by a signal handler; the
+ * process must end then (drafts.c). */
+void ar_drafts_discard(void);
+
+/* ---- Boxes of cells (boxes.c) ---------------------------------------------------------------- */
+
+typedef struct {
+    int     rank;
+    int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+} ar_box;
+
+/* Strides in bytes of cells in C order. */
+void ar_strides_dense(int64_t *out, int rank, const int64_t *shape, size_t size);
+/* Copies the cells of `box` between two places, each given by the address of the cell at [0, 0,
+ * ...] of the array, which need not exist, and strides in bytes. */
+void ar_box_copy(const ar_box *box, size_t size, char *to, const int64_t *to_strides,
+                 const char *from, const int64_t *from_strides);
+/* The address the cell at [0, 0, ...] would have where the cell at `lo` is at `first`. */
+char *ar_box_origin(const void *first, int rank, const int64_t *lo, const int64_t *strides);
 
 /* ---- Boxes of cells, for all formats (box_read.c, box_write.c) ------------------------------- */
 
@@ -107,8 +191,23 @@ arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, si
  * on `threads` threads. */
 arras_status ar_source_read(ar_source *s, const int64_t *lo, const int64_t *hi, void *cells,
                             const int64_t *strides, int threads, arras_error *err);
-/* Boxes that cover whole chunks (or end at the end of the array). */
+/* Boxes that cover whole chunks (or end at the end of the array; or begin where the cells begin
+ * that are new). */
 arras_status ar_sink_write(ar_sink *s, const int64_t *lo, const int64_t *hi, const void *cells,
                            const int64_t *strides, int threads, arras_error *err);
+
+/* ---- Decoded chunks (chunk_cache.c) ---------------------------------------------------------- */
+
+/* Keeps decoded chunks of sources while there is room, so that what is read in overlapping boxes is
+ * decoded once. */
+typedef struct ar_chunk_cache ar_chunk_cache;
+
+arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, arras_error *err);
+void         ar_chunk_cache_free(ar_chunk_cache *cache); /* NULL is fine */
+/* Cells lo <= i < hi into memory given by the address of cell [0, 0, ...], by the calling thread.
+ * Several threads at once. */
+arras_status ar_chunk_cache_read(ar_chunk_cache *cache, ar_source *source, const int64_t *lo,
+                                 const int64_t *hi, char *origin, const int64_t *strides,
+                                 arras_error *err);
 
 #endif

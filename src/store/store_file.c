@@ -1,5 +1,6 @@
 /* store_file.c -- reads and writes of whole pieces; files that appear when they are complete. */
 #include "store/store_file.h"
+#include "store/drafts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,7 +152,10 @@ arras_status ar_file_make_beside(ar_text *name, int *fd, const char *path, arras
             ar_text_free(&text);
             return ar_fail_memory(err, length);
         }
+        ar_draft_remember(text.data); /* before it is there: a signal never leaves it behind */
         why = make(text.data, fd) == 0 ? 0 : errno;
+        if (why != 0)
+            ar_draft_forget(text.data);
     }
     if (why == 0) {
         *name = text;

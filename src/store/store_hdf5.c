@@ -74,9 +74,20 @@ static arras_status create(ar_sink **out, const char *path, const char *inside, 
                               : status;
 }
 
-const ar_format ar_format_hdf5 = {
-    .name = "HDF5", .recognise = recognise, .open = open_array, .list = list, .create = create
-};
+static arras_status append(ar_sink **out, const char *path, const char *inside, int axis,
+                           int64_t extra, arras_error *err)
+{
+    arras_status status = ar_hdf5_load(err);
+
+    return status == ARRAS_OK ? ar_h5_append(out, path, inside, axis, extra, err) : status;
+}
+
+const ar_format ar_format_hdf5 = { .name = "HDF5",
+                                   .recognise = recognise,
+                                   .open = open_array,
+                                   .list = list,
+                                   .create = create,
+                                   .append = append };
 #else
 
 static arras_status refuse(const char *path, arras_error *err)

@@ -58,6 +58,20 @@ hid_t ar_h5_type_in_memory(arras_dtype dtype, hid_t stored);
 /* The type cells of dtype are stored as, as h5py does it. */
 hid_t ar_h5_type_to_store(arras_dtype dtype);
 
+/* ---- Members of compound types (store_hdf5_member.c) ----------------------------------------- */
+
+typedef struct {
+    ar_h5_type type;
+    size_t     at;     /* byte of it in a record */
+    hid_t      memory; /* a record with this member only, as cells in memory are; to be closed */
+} ar_h5_member;
+
+/* "x", or "position.x" of a record within a record. */
+arras_status ar_h5_member_find(ar_h5_member *out, hid_t stored, const char *member,
+                               const char *name, arras_error *err);
+/* The names of all members, "x, y, z". */
+void ar_h5_members_print(ar_text *out, hid_t type);
+
 /* ---- Filters (store_hdf5_filter.c) ----------------------------------------------------------- */
 
 typedef struct {
@@ -90,6 +104,7 @@ typedef struct {
 arras_status ar_h5_only_dataset(ar_text *out, const ar_h5_file *file, arras_error *err);
 /* The refusal for a name that is not there. */
 arras_status ar_h5_no_dataset(const ar_h5_file *file, const char *inside, arras_error *err);
+/* What is in a group, or what a dataset is. */
 arras_status ar_h5_list(ar_text *out, const ar_h5_file *file, const char *inside, arras_error *err);
 
 /* ---- Attributes and axes (store_hdf5_sound.c, _attributes.c, _axes.c) ------------------------ */
@@ -99,9 +114,16 @@ void ar_h5_attributes_find(ar_text *names, hid_t object);
 
 /* "name: value" lines. */
 void ar_h5_attributes_print(ar_text *out, hid_t object);
+/* Calls `each`, which must not call libhdf5, for all that are numbers or text. */
+arras_status ar_h5_attributes_visit(hid_t object, ar_on_attribute *each, void *context,
+                                    arras_error *err);
 /* All but those that tie a dataset to others in its file; those about the values of cells (a scale,
  * a value for missing ones) only where cells are of the same type. */
 arras_status ar_h5_attributes_copy(hid_t to, hid_t from, bool same_cells, const char *name,
+                                   arras_error *err);
+
+/* A new one. */
+arras_status ar_h5_attribute_write(hid_t to, const ar_attribute *a, const char *name,
                                    arras_error *err);
 
 /* An attribute with its values in memory. */
@@ -136,6 +158,8 @@ typedef struct {
     int        swap;         /* of these */
     int        first_filter; /* which step of the chain that is: 1 after a swap */
     size_t     chunk_bytes;
+    size_t     record, member_at; /* of cells that are members of records; record 0: they are not */
+    char       member[256];
     bool       whole_filters; /* chunks that end beyond the array are not filtered */
     void      *map;
     size_t     map_size;
@@ -145,7 +169,6 @@ typedef struct {
 extern const ar_source_type ar_h5_chunked, ar_h5_contiguous, ar_h5_converted;
 
 arras_status ar_h5_open(ar_source **out, const char *path, const char *inside, arras_error *err);
-/* Flags as of H5Fopen, or H5F_ACC_TRUNC: a new one. */
 hid_t ar_h5_open_file(const char *path, unsigned flags);
 /* The dataset of a source; -1 where that is of another format. */
 hid_t ar_h5_dataset_of(const ar_source *source);
@@ -156,23 +179,51 @@ arras_status ar_h5_create(ar_sink **out, const char *path, const char *inside, a
                           int rank, const int64_t *shape, const ar_sink_options *options,
                           arras_error *err);
 
+arras_status ar_h5_append(ar_sink **out, const char *path, const char *inside, int axis,
+                          int64_t extra, arras_error *err);
+
+/* Where a draft is written (store_hdf5_driver.c). */
+typedef struct {
+    int fd;
+    int failed; /* why the first write failed that did; 0: none.  None is made after it */
+} ar_h5_disk;
+
+/* Flags as of H5Fopen, or H5F_ACC_TRUNC: a new one.  `disk` has to stay until it is closed. */
+hid_t ar_h5_open_draft(const char *path, unsigned flags, ar_h5_disk *disk);
+
 /* A new file beside the one it is going to be; shared by the datasets that are written into it. */
 typedef struct ar_h5_draft {
     struct ar_h5_draft *next;
     char               *target;
     ar_text             path;
-    int                 fd;
+    ar_h5_disk          disk;
     hid_t               file;
     int                 users, kept; /* datasets that are not complete yet; that are */
     bool                replaces;    /* it began as a copy of the target */
+    bool                spoiled;     /* a dataset of the target was begun and not completed */
     struct stat         original;    /* which was this */
 } ar_h5_draft;
 
-/* The draft of a file, begun if there is none; there must be nothing of that name inside. */
+/* The draft of a file, begun if there is none; there must be nothing of that name inside.  NULL:
+ * the file is there, and so is what is meant. */
 arras_status ar_h5_draft_join(ar_h5_draft **out, const char *path, const char *inside,
                               arras_error *err);
 /* A dataset is complete, or was taken out.  With the last one the draft becomes the file, if any is
  * to be kept, or vanishes. */
 arras_status ar_h5_draft_leave(ar_h5_draft *draft, bool keep, arras_error *err);
+/* "cannot write NAME: why", or what libhdf5 says where the disk is not the reason. */
+arras_status ar_h5_draft_fail(arras_error *err, const ar_h5_draft *draft, const char *name,
+                              const char *what);
+
+typedef struct {
+    ar_sink      base;
+    ar_h5_draft *draft;
+    hid_t        dataset;
+    int64_t      offset; /* of cells in one piece */
+    char         inside[AR_H5_PATH];
+} ar_h5_sink;
+
+arras_status ar_h5_put(ar_sink *self, const int64_t *chunk, const ar_chunk_bytes *bytes,
+                       arras_error *err);
 
 #endif

@@ -219,20 +219,53 @@ void ar_h5_attributes_print(ar_text *out, hid_t object)
     ar_text_free(&names);
 }
 
-/* ---- Copied ---------------------------------------------------------------------------------- */
+/* ---- For others ------------------------------------------------------------------------------ */
 
-/* What these say holds for cells of the type they were written for. */
-static bool is_about_cells(const char *name)
+/* Numbers of types that are known here, and one text. */
+static bool as_values(ar_attribute *out, const ar_h5_attribute *a)
 {
-    static const char *const names[] = { "_FillValue",  "missing_value", "scale_factor",
-                                         "add_offset",  "valid_min",     "valid_max",
-                                         "valid_range", "_Unsigned" };
+    ar_h5_type type;
 
-    for (size_t i = 0; i < AR_COUNT(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    ar_h5_type_of(&type, a->type);
+    out->dtype = type.dtype;
+    out->count = a->count;
+    out->values = a->values;
+    if (a->values && type.direct && !type.swap)
+        return true;
+    if (!a->values || a->count != 1 || H5Tget_class(a->type) != H5T_STRING)
+        return false;
+    if (H5Tis_variable_str(a->type) > 0)
+        out->values = *(char *const *)(const void *)a->values;
+    out->count = !out->values                      ? 0
+                 : H5Tis_variable_str(a->type) > 0 ? (int64_t)strlen(out->values)
+                                                   : (int64_t)strnlen(out->values, a->size);
+    return true;
 }
+
+arras_status ar_h5_attributes_visit(hid_t object, ar_on_attribute *each, void *context,
+                                    arras_error *err)
+{
+    ar_text         names = { 0 };
+    ar_h5_attribute a;
+    arras_status    status = ARRAS_OK;
+
+    ar_h5_attributes_find(&names, object);
+    if (names.failed)
+        status = ar_fail_memory(err, names.length);
+    for (const char *at = NULL; status == ARRAS_OK && (at = next_name(&names, at));) {
+        ar_attribute found = { .name = at };
+
+        if (is_internal(at))
+            continue;
+        if (open_found(&a, object, at) && as_values(&found, &a))
+            status = each(context, &found, err);
+        ar_h5_attribute_close(&a);
+    }
+    ar_text_free(&names);
+    return status;
+}
+
+/* ---- Copied ---------------------------------------------------------------------------------- */
 
 static herr_t write_copy(const ar_h5_attribute *a, hid_t to, const char *name)
 {
@@ -252,6 +285,39 @@ static bool is_portable(const ar_h5_attribute *a)
     return H5Tdetect_class(a->type, H5T_REFERENCE) <= 0 && (a->values || a->count == 0);
 }
 
+/* Text as netCDF has it: one string of its own length. */
+static hid_t type_for(const ar_attribute *a)
+{
+    hid_t type;
+
+    if (a->dtype != ARRAS_NO_DTYPE)
+        return ar_h5_type_to_store(a->dtype);
+    type = H5Tcopy(H5T_C_S1);
+    if (type >= 0)
+        H5Tset_size(type, (size_t)ar_max64(a->count, 1));
+    return type;
+}
+
+arras_status ar_h5_attribute_write(hid_t to, const ar_attribute *a, const char *name,
+                                   arras_error *err)
+{
+    ar_h5_ids ids = { .n = 0 };
+    hsize_t   n = (hsize_t)a->count;
+    bool      one = a->count == 1 || a->dtype == ARRAS_NO_DTYPE;
+    hid_t     type = ar_h5_keep(&ids, type_for(a));
+    hid_t     space = ar_h5_keep(&ids, one ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, NULL));
+    hid_t     made =
+        type < 0 || space < 0
+                ? -1
+                : ar_h5_keep(&ids, H5Acreate2(to, a->name, type, space, H5P_DEFAULT, H5P_DEFAULT));
+    arras_status status = ARRAS_OK;
+
+    if (made < 0 || (a->count > 0 && H5Awrite(made, type, a->values) < 0))
+        status = ar_h5_fail(err, ARRAS_EIO, name, "an attribute can't be written");
+    ar_h5_close(&ids);
+    return status;
+}
+
 arras_status ar_h5_attributes_copy(hid_t to, hid_t from, bool same_cells, const char *name,
                                    arras_error *err)
 {
@@ -263,7 +329,7 @@ arras_status ar_h5_attributes_copy(hid_t to, hid_t from, bool same_cells, const 
     if (names.failed)
         status = ar_fail_memory(err, names.length);
     for (const char *at = NULL; status == ARRAS_OK && (at = next_name(&names, at));) {
-        if (is_internal(at) || (!same_cells && is_about_cells(at)))
+        if (is_internal(at) || (!same_cells && ar_attribute_is_about_cells(at)))
             continue;
         if (open_found(&a, from, at) && is_portable(&a) && write_copy(&a, to, at) < 0)
             status = ar_h5_fail(err, ARRAS_EIO, name, "an attribute can't be written");

@@ -2,6 +2,7 @@
  * the target's name when it is complete.  A crash at any moment leaves what was there before. */
 #include "store/store.h"
 #if defined ARRAS_HAVE_HDF5
+#include "store/drafts.h"
 #include "store/store_file.h"
 #include "store/store_hdf5.h"
 
@@ -21,35 +22,36 @@ static ar_h5_draft *drafts;
 
 /* ---- Copies of files ------------------------------------------------------------------------- */
 
-static bool copy_in_pieces(int to, int from)
+static arras_status copy_in_pieces(int to, int from, const char *name, arras_error *err)
 {
     enum { PIECE = 1 << 20 };
-    char   *piece = ar_alloc(1, PIECE);
-    ssize_t got = piece ? 1 : -1;
-    int64_t at = 0;
+    char        *piece = ar_alloc(1, PIECE);
+    ssize_t      got = 1;
+    arras_status status = piece ? ARRAS_OK : ar_fail_memory(err, PIECE);
 
-    while (got > 0) {
+    for (int64_t at = 0; got > 0 && status == ARRAS_OK; at += got) {
         got = pread(from, piece, PIECE, at);
-        if (got > 0 && pwrite(to, piece, (size_t)got, at) != got)
-            got = -1;
-        at += got > 0 ? got : 0;
+        if (got < 0)
+            status = ar_fail(err, ARRAS_EIO, "cannot read %s: %s", name, strerror(errno));
+        else
+            status = ar_file_write(to, piece, got, at, name, err);
     }
     ar_free(piece);
-    return got == 0;
+    return status;
 }
 
 /* By reference where the file system can share blocks, else inside the kernel, else through memory.
  */
-static bool copy_file(int to, int from)
+static arras_status copy_file(int to, int from, const char *name, arras_error *err)
 {
     enum { MOST = 1 << 30 };
     ssize_t got = 1;
 
     if (ioctl(to, FICLONE, from) == 0)
-        return true;
+        return ARRAS_OK;
     while (got > 0)
         got = copy_file_range(from, NULL, to, NULL, MOST, 0);
-    return got == 0 || (ftruncate(to, 0) == 0 && copy_in_pieces(to, from));
+    return got == 0 ? ARRAS_OK : copy_in_pieces(to, from, name, err);
 }
 
 /* libhdf5 has the target open meanwhile, with its lock: nobody writes to it. */
@@ -61,61 +63,68 @@ static arras_status copy_target(ar_h5_draft *draft, hid_t original, arras_error 
     if (H5Fget_vfd_handle(original, H5P_DEFAULT, &handle) < 0 || !handle)
         return ar_h5_fail(err, ARRAS_EIO, draft->target, "libhdf5 has no descriptor for it");
     from = *(int *)handle;
-    if (fstat(from, &draft->original) != 0 || !copy_file(draft->fd, from) ||
-        fchmod(draft->fd, draft->original.st_mode & 07777) != 0)
-        return ar_fail(err, ARRAS_EIO, "%s can't be copied to %s: %s", draft->target,
-                       draft->path.data, strerror(errno));
-    return ARRAS_OK;
+    if (fstat(from, &draft->original) != 0 ||
+        fchmod(draft->disk.fd, draft->original.st_mode & 07777) != 0)
+        return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", draft->target, strerror(errno));
+    return copy_file(draft->disk.fd, from, draft->target, err);
 }
 
 /* ---- Drafts ---------------------------------------------------------------------------------- */
 
 static void free_draft(ar_h5_draft *draft)
 {
-    if (draft->fd >= 0)
-        close(draft->fd);
-    ar_text_free(&draft->path);
+    if (draft->disk.fd >= 0)
+        close(draft->disk.fd);
+    ar_draft_name_free(&draft->path);
     ar_free(draft->target);
     ar_free(draft);
 }
 
-/* Nothing is left of it.  Without its bytes there is room on a full disk, so that libhdf5, which
- * keeps what it can't write, gets rid of it. */
+/* Nothing is left of it, and nothing more is written. */
 static void destroy_draft(ar_h5_draft *draft)
 {
-    if (draft->path.data) {
+    if (draft->path.data)
         unlink(draft->path.data);
-        if (ftruncate(draft->fd, 0) != 0)
-            errno = 0; /* nobody sees the file any more */
-    }
+    draft->disk.failed = ECANCELED;
     if (draft->file >= 0)
         H5Fclose(draft->file);
     free_draft(draft);
 }
 
+arras_status ar_h5_draft_fail(arras_error *err, const ar_h5_draft *draft, const char *name,
+                              const char *what)
+{
+    if (draft && draft->disk.failed == ENOMEM)
+        return ar_fail_memory(err, sizeof(H5FD_t));
+    if (draft && draft->disk.failed)
+        return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", name, strerror(draft->disk.failed));
+    return ar_h5_fail(err, ARRAS_EIO, name, what);
+}
+
 static arras_status start_copy(ar_h5_draft *draft, hid_t original, arras_error *err)
 {
-    arras_status status = ar_file_make_beside(&draft->path, &draft->fd, draft->target, err);
+    arras_status status = ar_file_make_beside(&draft->path, &draft->disk.fd, draft->target, err);
 
     if (status == ARRAS_OK)
         status = copy_target(draft, original, err);
     if (status != ARRAS_OK)
         return status;
     draft->replaces = true;
-    draft->file = ar_h5_open_file(draft->path.data, H5F_ACC_RDWR);
-    return draft->file >= 0 ? ARRAS_OK
-                            : ar_h5_fail(err, ARRAS_EIO, draft->target, "its copy can't be opened");
+    draft->file = ar_h5_open_draft(draft->path.data, H5F_ACC_RDWR, &draft->disk);
+    return draft->file >= 0
+               ? ARRAS_OK
+               : ar_h5_draft_fail(err, draft, draft->target, "its copy can't be opened");
 }
 
 static arras_status start_new(ar_h5_draft *draft, arras_error *err)
 {
-    arras_status status = ar_file_make_beside(&draft->path, &draft->fd, draft->target, err);
+    arras_status status = ar_file_make_beside(&draft->path, &draft->disk.fd, draft->target, err);
 
     if (status != ARRAS_OK)
         return status;
-    draft->file = ar_h5_open_file(draft->path.data, H5F_ACC_TRUNC);
+    draft->file = ar_h5_open_draft(draft->path.data, H5F_ACC_TRUNC, &draft->disk);
     return draft->file >= 0 ? ARRAS_OK
-                            : ar_h5_fail(err, ARRAS_EIO, draft->target, "it can't be made");
+                            : ar_h5_draft_fail(err, draft, draft->target, "it can't be made");
 }
 
 /* ---- Which file is meant --------------------------------------------------------------------- */
@@ -198,7 +207,8 @@ static arras_status start_draft(ar_h5_draft *draft, const char *path, bool exist
     if (original < 0)
         return ar_h5_fail(err, ARRAS_EIO, path,
                           "nothing can be added to what is no readable HDF5 file");
-    status = check_free(original, path, inside, err); /* before a copy is made for nothing */
+    /* Before a copy is made for nothing. */
+    status = inside ? check_free(original, path, inside, err) : ARRAS_OK;
     if (status == ARRAS_OK)
         status = start_copy(draft, original, err);
     H5Fclose(original);
@@ -214,7 +224,7 @@ static arras_status new_draft(ar_h5_draft **out, const char *path, const char *t
 
     if (!draft)
         return ar_fail_memory(err, sizeof *draft);
-    draft->file = draft->fd = -1;
+    draft->file = draft->disk.fd = -1;
     draft->target = ar_alloc(length, 1);
     if (draft->target) {
         memcpy(draft->target, target, length);
@@ -240,7 +250,7 @@ arras_status ar_h5_draft_join(ar_h5_draft **out, const char *path, const char *i
     ar_h5_draft *draft = status == ARRAS_OK ? find_draft(target) : NULL;
 
     if (draft)
-        status = check_free(draft->file, path, inside, err);
+        status = inside ? check_free(draft->file, path, inside, err) : ARRAS_OK;
     else if (status == ARRAS_OK)
         status = new_draft(&draft, path, target, exists, inside, err);
     if (status != ARRAS_OK)
@@ -262,7 +272,7 @@ static arras_status replace_target(const ar_h5_draft *draft, arras_error *err)
         return ar_fail(err, ARRAS_EIO,
                        "%s was changed by others meanwhile; it stays as they left it",
                        draft->target);
-    if (fsync(draft->fd) != 0 || rename(draft->path.data, draft->target) != 0)
+    if (fsync(draft->disk.fd) != 0 || rename(draft->path.data, draft->target) != 0)
         return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", draft->target, strerror(errno));
     return ARRAS_OK;
 }
@@ -271,9 +281,13 @@ static arras_status commit_draft(ar_h5_draft *draft, arras_error *err)
 {
     hid_t file = draft->file;
 
+    if (draft->spoiled)
+        return ar_fail(err, ARRAS_EIO, "%s stays as it was: not all that was begun was completed",
+                       draft->target);
+
     draft->file = -1;
-    if (H5Fclose(file) < 0)
-        return ar_h5_fail(err, ARRAS_EIO, draft->target, "it can't be completed");
+    if (H5Fclose(file) < 0 || draft->disk.failed)
+        return ar_h5_draft_fail(err, draft, draft->target, "it can't be completed");
     return draft->replaces ? replace_target(draft, err)
                            : ar_file_appear(draft->path.data, draft->target, err);
 }

@@ -191,25 +191,68 @@ static void print_entry(ar_text *out, const walk *w, const entry *e, const char 
     }
 }
 
+/* A member of records, as an array. */
+static void list_member(ar_text *out, const char *path, hid_t type, hid_t space, unsigned i)
+{
+    char      *name = H5Tget_member_name(type, i);
+    hid_t      member = H5Tget_member_type(type, i);
+    ar_h5_type t = { .stored = "not readable" };
+
+    if (member >= 0) {
+        ar_h5_type_of(&t, member);
+        H5Tclose(member);
+    }
+    print_path(out, path);
+    ar_text_add(out, ".");
+    print_path(out, name ? name : "?");
+    ar_text_printf(out, "\t%s", t.dtype ? arras_dtype_name(t.dtype) : t.stored);
+    print_shape(out, space);
+    ar_text_add(out, "\tHDF5\n");
+    H5free_memory(name);
+}
+
+static void list_members(ar_text *out, hid_t file, const char *path)
+{
+    ar_h5_ids  ids = { .n = 0 };
+    hid_t      dataset = ar_h5_keep(&ids, H5Dopen2(file, path, H5P_DEFAULT));
+    hid_t      type = dataset < 0 ? -1 : ar_h5_keep(&ids, H5Dget_type(dataset));
+    hid_t      space = dataset < 0 ? -1 : ar_h5_keep(&ids, H5Dget_space(dataset));
+    ar_h5_type t = { .dtype = ARRAS_NO_DTYPE };
+
+    if (type >= 0)
+        ar_h5_type_of(&t, type);
+    if (type >= 0 && space >= 0 && !t.dtype && H5Tget_class(type) == H5T_COMPOUND)
+        for (int i = 0; i < H5Tget_nmembers(type); i++)
+            list_member(out, path, type, space, (unsigned)i);
+    ar_h5_close(&ids);
+}
+
 static bool list_entry(void *context, const walk *w, const entry *e)
 {
     ar_text *out = context;
 
     print_entry(out, w, e, "\t");
     ar_text_add(out, "\tHDF5\n");
+    if (e->kind == IS_DATASET)
+        list_members(out, w->file->file, e->path);
     return !out->failed;
 }
 
 arras_status ar_h5_list(ar_text *out, const ar_h5_file *file, const char *inside, arras_error *err)
 {
     const char  *start = inside && *inside ? inside : "/";
+    walk         here = { .file = file };
+    entry        only = { start, IS_DATASET };
     H5O_info_t   object;
-    arras_status status;
+    arras_status status = ARRAS_OK;
 
     if (H5Oget_info_by_name2(file->file, start, &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0 ||
-        object.type != H5O_TYPE_GROUP)
+        (object.type != H5O_TYPE_GROUP && object.type != H5O_TYPE_DATASET))
         return ar_fail(err, ARRAS_ENAME, "%s has no group %s", file->path, start);
-    status = walk_file(file, start, list_entry, out, err);
+    if (object.type == H5O_TYPE_DATASET)
+        list_entry(out, &here, &only);
+    else
+        status = walk_file(file, start, list_entry, out, err);
     return status == ARRAS_OK && out->failed ? ar_fail_memory(err, out->length) : status;
 }
 

@@ -20,8 +20,7 @@ hid_t ar_h5_open_file(const char *path, unsigned flags)
     hid_t     access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS)), file = -1;
 
     if (access >= 0 && H5Pset_fapl_sec2(access) >= 0 && H5Pset_file_locking(access, 1, 1) >= 0)
-        file = flags & H5F_ACC_TRUNC ? H5Fcreate(path, flags, H5P_DEFAULT, access)
-                                     : H5Fopen(path, flags, access);
+        file = H5Fopen(path, flags, access);
     ar_h5_close(&ids);
     return file;
 }
@@ -101,7 +100,7 @@ static void map_cells(ar_h5_source *s, int64_t bytes)
     s->map_size = size;
 }
 
-static arras_status find_cells(ar_h5_source *s, arras_error *err)
+static arras_status find_cells(ar_h5_source *s, size_t cell_size, arras_error *err)
 {
     const ar_store_info *info = &s->base.info;
     H5D_space_status_t   allocated = H5D_SPACE_STATUS_NOT_ALLOCATED;
@@ -111,7 +110,7 @@ static arras_status find_cells(ar_h5_source *s, arras_error *err)
     s->offset = -1;
     if (H5Dget_space_status(s->dataset, &allocated) < 0)
         return ar_h5_fail(err, ARRAS_EFORMAT, s->base.name, "its cells can't be found");
-    if (!ar_flat_bytes(&bytes, (int64_t)arras_dtype_size(info->dtype), info->rank, info->shape))
+    if (!ar_flat_bytes(&bytes, (int64_t)cell_size, info->rank, info->shape))
         return ar_fail(err, ARRAS_EFORMAT, "%s: its shape makes more bytes than there can be",
                        s->base.name);
     /* Behind a block of the user's own, the offset of what has no place is some number. */
@@ -122,8 +121,9 @@ static arras_status find_cells(ar_h5_source *s, arras_error *err)
                        "%s: its %" PRId64 " bytes begin at byte %" PRIu64 ", the file has %" PRId64
                        " bytes",
                        s->base.name, bytes, (uint64_t)offset, s->file_size);
-    s->offset = (int64_t)offset;
-    map_cells(s, bytes);
+    s->offset = (int64_t)offset + (int64_t)s->member_at;
+    if (!s->record)
+        map_cells(s, bytes);
     return ARRAS_OK;
 }
 
@@ -140,15 +140,16 @@ static const char *layout_words(H5D_layout_t layout, bool external)
     }
 }
 
-static arras_status read_chunked(ar_h5_source *s, hid_t plist, const ar_h5_type *type,
+/* whole: of what is stored for a cell, of which it may be a member. */
+static arras_status read_chunked(ar_h5_source *s, hid_t plist, const ar_h5_type *whole,
                                  arras_error *err)
 {
     ar_h5_filters filters;
     unsigned      options = 0;
-    arras_status  status = read_chunk_shape(s, plist, type->size, err);
+    arras_status  status = read_chunk_shape(s, plist, whole->size, err);
 
     if (status == ARRAS_OK)
-        status = ar_h5_filters_read(&filters, plist, type, s->base.name, err);
+        status = ar_h5_filters_read(&filters, plist, whole, s->base.name, err);
     if (status != ARRAS_OK)
         return status;
     if (H5Pget_chunk_opts(plist, &options) < 0)
@@ -160,7 +161,8 @@ static arras_status read_chunked(ar_h5_source *s, hid_t plist, const ar_h5_type 
         return ARRAS_OK;
     s->base.type = &ar_h5_chunked;
     s->base.chain = filters.chain;
-    s->first_filter = type->swap ? 1 : 0;
+    s->first_filter = whole->swap ? 1 : 0;
+    s->base.record = (ar_record){ s->record, s->member_at, s->record && s->swap };
     return ARRAS_OK;
 }
 
@@ -168,18 +170,23 @@ static arras_status read_layout(ar_h5_source *s, hid_t plist, const ar_h5_type *
                                 arras_error *err)
 {
     H5D_layout_t layout = H5Pget_layout(plist);
+    ar_h5_type   whole = *type;
     bool         external = layout == H5D_CONTIGUOUS && H5Pget_external_count(plist) != 0;
 
     snprintf(s->base.info.layout, sizeof s->base.info.layout, "%s", layout_words(layout, external));
     s->base.info.stored_bytes = (int64_t)H5Dget_storage_size(s->dataset);
     s->base.type = &ar_h5_converted;
+    s->swap = type->swap;
+    if (s->record) {
+        whole.size = s->record;
+        whole.swap = 0;
+    }
     if (layout == H5D_CHUNKED)
-        return read_chunked(s, plist, type, err);
+        return read_chunked(s, plist, &whole, err);
     if (layout != H5D_CONTIGUOUS || external || !type->direct)
         return ARRAS_OK;
     s->base.type = &ar_h5_contiguous;
-    s->swap = type->swap;
-    return find_cells(s, err);
+    return find_cells(s, whole.size, err);
 }
 
 /* Types of cells that are no numbers have no place in memory, and no fill value. */
@@ -190,10 +197,25 @@ static arras_status read_type(ar_h5_source *s, hid_t stored, const ar_h5_type *t
     memcpy(s->base.info.stored, type->stored, sizeof type->stored);
     if (type->dtype == ARRAS_NO_DTYPE)
         return ARRAS_OK;
-    s->memory_type = ar_h5_type_in_memory(type->dtype, stored);
+    if (s->memory_type < 0)
+        s->memory_type = ar_h5_type_in_memory(type->dtype, stored);
     if (s->memory_type < 0 || H5Tget_size(s->memory_type) != arras_dtype_size(type->dtype))
         return ar_h5_fail(err, ARRAS_EFORMAT, s->base.name, "its type can't be converted");
     return read_fill(s, plist, err);
+}
+
+static arras_status read_member(ar_h5_source *s, ar_h5_type *type, hid_t stored, arras_error *err)
+{
+    ar_h5_member member;
+    arras_status status = ar_h5_member_find(&member, stored, s->member, s->base.name, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    s->record = H5Tget_size(stored);
+    s->member_at = member.at;
+    s->memory_type = member.memory;
+    *type = member.type;
+    return ARRAS_OK;
 }
 
 static arras_status read_info(ar_h5_source *s, arras_error *err)
@@ -212,6 +234,8 @@ static arras_status read_info(ar_h5_source *s, arras_error *err)
         if (H5Sget_simple_extent_type(space) == H5S_NULL)
             type = (ar_h5_type){ .stored = "nothing" };
         status = read_shape(&s->base.info, space, s->base.name, err);
+        if (status == ARRAS_OK && s->member[0])
+            status = read_member(s, &type, stored, err);
         if (status == ARRAS_OK)
             status = read_type(s, stored, &type, plist, err);
         if (status == ARRAS_OK)
@@ -223,16 +247,65 @@ static arras_status read_info(ar_h5_source *s, arras_error *err)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static arras_status open_dataset(ar_h5_source *s, const ar_h5_file *file, const char *inside,
+static bool is_object(const ar_h5_file *file, const char *path, H5O_type_t type)
+{
+    H5O_info_t object;
+
+    return H5Oget_info_by_name2(file->file, path, &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+           object.type == type;
+}
+
+/* "/a.b" may be a dataset of that name, the member b of the records of /a, or what is called b in
+ * the group /a.  The path is cut at the dot of a member, which is copied, or gets a slash for that
+ * of a group. */
+static bool find_by_dots(ar_h5_source *s, const ar_h5_file *file, char *path)
+{
+    for (char *dot = path + strlen(path); dot > path; dot--) {
+        if (*dot != '.')
+            continue;
+        *dot = '\0';
+        if (is_object(file, path, H5O_TYPE_DATASET)) {
+            snprintf(s->member, sizeof s->member, "%s", dot + 1);
+            return true;
+        }
+        bool group = is_object(file, path, H5O_TYPE_GROUP);
+        *dot = group ? '/' : '.';
+        if (group && is_object(file, path, H5O_TYPE_DATASET))
+            return true;
+        if (group)
+            dot = path + strlen(path); /* once more, with one dot less */
+    }
+    return false;
+}
+
+/* The path as it was is wanted when there is nothing. */
+static arras_status find_object(ar_h5_source *s, const ar_h5_file *file, char *inside,
+                                arras_error *err)
+{
+    ar_text path = { 0 };
+    bool    found = is_object(file, inside, H5O_TYPE_DATASET);
+
+    if (found)
+        return ARRAS_OK;
+    ar_text_add(&path, inside);
+    if (path.failed)
+        return ar_fail_memory(err, strlen(inside));
+    found = find_by_dots(s, file, path.data);
+    if (found)
+        memcpy(inside, path.data, strlen(path.data) + 1);
+    ar_text_free(&path);
+    return found ? ARRAS_OK : ar_h5_no_dataset(file, inside, err);
+}
+
+static arras_status open_dataset(ar_h5_source *s, const ar_h5_file *file, char *inside,
                                  arras_error *err)
 {
-    H5O_info_t   object;
     ar_h5_reason why;
 
     snprintf(s->base.name, sizeof s->base.name, "%s:%s", file->path, inside);
-    if (H5Oget_info_by_name2(file->file, inside, &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0 ||
-        object.type != H5O_TYPE_DATASET)
-        return ar_h5_no_dataset(file, inside, err);
+    arras_status status = find_object(s, file, inside, err);
+    if (status != ARRAS_OK)
+        return status;
     s->dataset = H5Dopen2(file->file, inside, H5P_DEFAULT);
     if (s->dataset >= 0)
         return ARRAS_OK;

@@ -37,6 +37,16 @@ static arras_status describe(ar_source *self, ar_text *out, arras_error *err)
     return out->failed ? ar_fail_memory(err, out->length) : ARRAS_OK;
 }
 
+static arras_status attributes(ar_source *self, ar_on_attribute *each, void *context,
+                               arras_error *err)
+{
+    ar_h5_enter();
+    arras_status status =
+        ar_h5_attributes_visit(((ar_h5_source *)self)->dataset, each, context, err);
+    ar_h5_leave();
+    return status;
+}
+
 /* ---- Chunks as they are stored --------------------------------------------------------------- */
 
 static arras_status fail_chunk(const ar_h5_source *s, const int64_t *chunk, const char *what,
@@ -119,9 +129,9 @@ static arras_status fetch(ar_source *self, const int64_t *chunk, ar_chunk_bytes 
     return status;
 }
 
-const ar_source_type ar_h5_chunked = { .fetch = fetch,
-                                       .describe = describe,
-                                       .close = close_source };
+const ar_source_type ar_h5_chunked = {
+    .fetch = fetch, .describe = describe, .attributes = attributes, .close = close_source
+};
 
 /* ---- Cells in one piece ---------------------------------------------------------------------- */
 
@@ -154,12 +164,17 @@ static arras_status read_piece(ar_source *self, const int64_t *lo, const int64_t
         return ARRAS_OK;
     }
     ar_flat_dense(&flat, &self->info, false);
+    for (int d = 0; s->record && d < self->info.rank; d++)
+        flat.step[d] =
+            flat.step[d] / (int64_t)arras_dtype_size(self->info.dtype) * (int64_t)s->record;
     return ar_flat_read(&flat, &self->info, lo, hi, cells, self->name, err);
 }
 
-const ar_source_type ar_h5_contiguous = {
-    .read_box = read_piece, .mapped = mapped, .describe = describe, .close = close_source
-};
+const ar_source_type ar_h5_contiguous = { .read_box = read_piece,
+                                          .mapped = mapped,
+                                          .describe = describe,
+                                          .attributes = attributes,
+                                          .close = close_source };
 
 /* ---- Everything else ------------------------------------------------------------------------- */
 
@@ -210,6 +225,7 @@ static arras_status read_converted(ar_source *self, const int64_t *lo, const int
 
 const ar_source_type ar_h5_converted = { .read_box = read_converted,
                                          .describe = describe,
+                                         .attributes = attributes,
                                          .close = close_source };
 
 hid_t ar_h5_dataset_of(const ar_source *source)

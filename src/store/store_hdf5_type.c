@@ -169,13 +169,28 @@ static void describe_member(ar_h5_type *out, hid_t type, unsigned i)
     H5Tclose(member);
 }
 
+static void describe_members(ar_h5_type *out, hid_t type)
+{
+    ar_text names = { 0 };
+
+    ar_h5_members_print(&names, type);
+    if (names.length < sizeof out->stored - sizeof "compound ()")
+        snprintf(out->stored, sizeof out->stored, "compound (%s)", names.data ? names.data : "");
+    else
+        snprintf(out->stored, sizeof out->stored, "compound of %d", H5Tget_nmembers(type));
+    for (char *c = out->stored; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    ar_text_free(&names);
+}
+
 /* Two reals of one type, r and i. */
 static void describe_compound(ar_h5_type *out, hid_t type)
 {
     ar_h5_type re, im;
     int        members = H5Tget_nmembers(type);
 
-    snprintf(out->stored, sizeof out->stored, "compound of %d", members);
+    describe_members(out, type);
     if (members != 2 || !member_is(type, 0, "r", "real") || !member_is(type, 1, "i", "imag"))
         return;
     describe_member(&re, type, 0);

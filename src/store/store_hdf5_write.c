@@ -10,22 +10,14 @@
 
 /* Bytes of a chunk that is not given: large enough that a disk and a codec work well, small enough
  * that many fit in a cache of some MB. */
-enum { CHUNK_BYTES = 1 << 20 };
-
-typedef struct {
-    ar_sink      base;
-    ar_h5_draft *draft;
-    hid_t        dataset;
-    int64_t      offset; /* of cells in one piece */
-    char         inside[AR_H5_PATH];
-} h5_sink;
+enum { CHUNK_BYTES = 1 << 20, GROWING_BYTES = 1 << 16 };
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-static arras_status put(ar_sink *self, const int64_t *chunk, const ar_chunk_bytes *bytes,
-                        arras_error *err)
+arras_status ar_h5_put(ar_sink *self, const int64_t *chunk, const ar_chunk_bytes *bytes,
+                       arras_error *err)
 {
-    h5_sink     *s = (h5_sink *)self;
+    ar_h5_sink  *s = (ar_h5_sink *)self;
     hsize_t      at[ARRAS_MAX_RANK];
     arras_status status = ARRAS_OK;
 
@@ -36,7 +28,7 @@ static arras_status put(ar_sink *self, const int64_t *chunk, const ar_chunk_byte
     ar_h5_enter();
     if (H5Dwrite_chunk(s->dataset, H5P_DEFAULT, bytes->skipped, at, bytes->bytes.length,
                        bytes->bytes.data) < 0)
-        status = ar_h5_fail(err, ARRAS_EIO, self->name, "a chunk can't be written");
+        status = ar_h5_draft_fail(err, s->draft, self->name, "a chunk can't be written");
     ar_h5_leave();
     return status;
 }
@@ -61,7 +53,7 @@ static int find_run(const ar_store_info *info, const int64_t *lo, const int64_t 
 static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *hi,
                               const void *cells, arras_error *err)
 {
-    h5_sink     *s = (h5_sink *)self;
+    ar_h5_sink  *s = (ar_h5_sink *)self;
     const char  *from = cells;
     int64_t      at[ARRAS_MAX_RANK], run;
     int          outer = find_run(&self->info, lo, hi, &run), d = 0;
@@ -75,7 +67,7 @@ static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *h
 
         for (int k = 0; k < self->info.rank; k++)
             place += at[k] * flat.step[k];
-        status = ar_file_write(s->draft->fd, from, run, place, self->name, err);
+        status = ar_file_write(s->draft->disk.fd, from, run, place, self->name, err);
         from += run;
         for (d = outer - 1; d >= 0 && ++at[d] == hi[d]; d--)
             at[d] = lo[d];
@@ -87,13 +79,13 @@ static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *h
 
 static arras_status finish(ar_sink *self, arras_error *err)
 {
-    h5_sink     *s = (h5_sink *)self;
+    ar_h5_sink  *s = (ar_h5_sink *)self;
     arras_error  first;
     arras_status closed = ARRAS_OK, left;
 
     ar_h5_enter();
     if (H5Dclose(s->dataset) < 0)
-        closed = ar_h5_fail(&first, ARRAS_EIO, self->name, "it can't be completed");
+        closed = ar_h5_draft_fail(&first, s->draft, self->name, "it can't be completed");
     if (closed != ARRAS_OK)
         H5Ldelete(s->draft->file, s->inside, H5P_DEFAULT);
     left = ar_h5_draft_leave(s->draft, closed == ARRAS_OK, err);
@@ -104,7 +96,7 @@ static arras_status finish(ar_sink *self, arras_error *err)
 
 static void abandon(ar_sink *self)
 {
-    h5_sink *s = (h5_sink *)self;
+    ar_h5_sink *s = (ar_h5_sink *)self;
 
     ar_h5_enter();
     if (s->dataset >= 0)
@@ -117,12 +109,24 @@ static void abandon(ar_sink *self)
     ar_free(s);
 }
 
-static const ar_sink_type chunked = { .put = put, .finish = finish, .abandon = abandon };
+static const ar_sink_type chunked = { .put = ar_h5_put, .finish = finish, .abandon = abandon };
 static const ar_sink_type contiguous = { .write_box = write_box,
                                          .finish = finish,
                                          .abandon = abandon };
 
 /* ---- What it is to be ------------------------------------------------------------------------ */
+
+/* An array that grows may begin with little: its chunks are for what it will be. */
+static void enlarge_chunk(ar_store_info *info, size_t cell_size)
+{
+    int64_t bytes = (int64_t)cell_size;
+
+    for (int d = 0; d < info->rank; d++)
+        bytes *= info->chunk[d]; /* not more than it had before it was halved */
+    for (int d = 0; d < info->rank; d++)
+        for (; info->growable[d] && bytes <= GROWING_BYTES / 2; bytes *= 2)
+            info->chunk[d] *= 2;
+}
 
 /* Halves the longest axis until a chunk has CHUNK_BYTES. */
 static void choose_chunk(ar_store_info *info, size_t cell_size)
@@ -143,7 +147,7 @@ static void choose_chunk(ar_store_info *info, size_t cell_size)
 }
 
 /* HDF5 wants chunks within what an axis can become. */
-static arras_status set_chunk(h5_sink *s, const int64_t *chunk, arras_error *err)
+static arras_status set_chunk(ar_h5_sink *s, const int64_t *chunk, arras_error *err)
 {
     ar_store_info *info = &s->base.info;
     size_t         size = arras_dtype_size(info->dtype);
@@ -160,8 +164,10 @@ static arras_status set_chunk(h5_sink *s, const int64_t *chunk, arras_error *err
     }
     if (!info->chunked)
         return ARRAS_OK;
-    if (!chunk)
+    if (!chunk) {
         choose_chunk(info, size);
+        enlarge_chunk(info, size);
+    }
     for (int d = 0; d < info->rank; d++)
         if (!ar_mul64(&bytes, bytes, info->chunk[d]) || bytes > UINT32_MAX)
             return ar_fail(err, ARRAS_ELIMIT,
@@ -186,7 +192,7 @@ static bool is_growable(const ar_store_info *info)
     return false;
 }
 
-static arras_status set_info(h5_sink *s, arras_dtype dtype, int rank, const int64_t *shape,
+static arras_status set_info(ar_h5_sink *s, arras_dtype dtype, int rank, const int64_t *shape,
                              const ar_sink_options *options, arras_error *err)
 {
     ar_store_info *info = &s->base.info;
@@ -252,7 +258,7 @@ static herr_t set_layout(hid_t plist, const ar_store_info *info, hid_t type)
 
 /* libhdf5 asks for the filters only when it makes the dataset: opened again, it needs them no more.
  */
-static hid_t make_dataset(const h5_sink *s, hid_t type, hid_t space, hid_t plist)
+static hid_t make_dataset(const ar_h5_sink *s, hid_t type, hid_t space, hid_t plist)
 {
     ar_h5_ids ids = { .n = 0 };
     hid_t     links = ar_h5_keep(&ids, H5Pcreate(H5P_LINK_CREATE)), dataset = -1;
@@ -266,7 +272,7 @@ static hid_t make_dataset(const h5_sink *s, hid_t type, hid_t space, hid_t plist
 }
 
 /* Filters may choose parameters by themselves; chunks are encoded with these. */
-static arras_status take_filters(h5_sink *s, arras_error *err)
+static arras_status take_filters(ar_h5_sink *s, arras_error *err)
 {
     ar_h5_ids     ids = { .n = 0 };
     hid_t         plist = ar_h5_keep(&ids, H5Dget_create_plist(s->dataset));
@@ -292,7 +298,7 @@ static arras_status take_filters(h5_sink *s, arras_error *err)
     return status;
 }
 
-static arras_status place_cells(h5_sink *s, arras_error *err)
+static arras_status place_cells(ar_h5_sink *s, arras_error *err)
 {
     haddr_t offset;
 
@@ -306,7 +312,7 @@ static arras_status place_cells(h5_sink *s, arras_error *err)
     return ARRAS_OK;
 }
 
-static arras_status make(h5_sink *s, arras_error *err)
+static arras_status make(ar_h5_sink *s, arras_error *err)
 {
     ar_h5_ids    ids = { .n = 0 };
     hid_t        type = ar_h5_keep(&ids, ar_h5_type_to_store(s->base.info.dtype));
@@ -317,42 +323,67 @@ static arras_status make(h5_sink *s, arras_error *err)
 
     ar_h5_filters_pretend(&s->base.chain, &pretended);
     if (type < 0 || space < 0 || plist < 0 || set_layout(plist, &s->base.info, type) < 0)
-        status = ar_h5_fail(err, ARRAS_EIO, s->base.name, "it can't be made");
+        status = ar_h5_draft_fail(err, s->draft, s->base.name, "it can't be made");
     if (status == ARRAS_OK)
         status =
             ar_h5_filters_write(plist, &s->base.chain, pretended, &s->base.info, s->base.name, err);
     if (status == ARRAS_OK) {
         s->dataset = make_dataset(s, type, space, plist);
         if (s->dataset < 0)
-            status = ar_h5_fail(err, ARRAS_EIO, s->base.name, "it can't be made");
+            status = ar_h5_draft_fail(err, s->draft, s->base.name, "it can't be made");
     }
     ar_h5_close(&ids);
     ar_h5_filters_forget(pretended);
     return status == ARRAS_OK ? place_cells(s, err) : status;
 }
 
-/* Attributes of other formats have no types that could be copied; names of axes have. */
-static arras_status copy_from(h5_sink *s, const ar_source *like, arras_error *err)
+typedef struct {
+    const ar_h5_sink *sink;
+    bool              same_cells;
+} attribute_writer;
+
+static arras_status write_attribute(void *context, const ar_attribute *a, arras_error *err)
+{
+    const attribute_writer *w = context;
+
+    if (!w->same_cells && ar_attribute_is_about_cells(a->name))
+        return ARRAS_OK;
+    return ar_h5_attribute_write(w->sink->dataset, a, w->sink->base.name, err);
+}
+
+/* Those of other formats as far as they are numbers and text. */
+static arras_status copy_attributes(ar_h5_sink *s, ar_source *like, bool same_cells,
+                                    arras_error *err)
+{
+    attribute_writer w = { s, same_cells };
+    hid_t            from = ar_h5_dataset_of(like);
+
+    if (from >= 0)
+        return ar_h5_attributes_copy(s->dataset, from, same_cells, s->base.name, err);
+    return like->type->attributes ? like->type->attributes(like, write_attribute, &w, err)
+                                  : ARRAS_OK;
+}
+
+static arras_status copy_from(ar_h5_sink *s, const ar_source *like, arras_error *err)
 {
     char         group_path[AR_H5_PATH];
     const char  *slash = strrchr(s->inside, '/');
-    hid_t        from = ar_h5_dataset_of(like), group;
-    arras_status status = ARRAS_OK;
+    ar_source   *stored = ar_source_stored(like);
+    bool         same_cells = stored == like && like->info.dtype == s->base.info.dtype;
+    hid_t        group;
+    arras_status status = copy_attributes(s, stored, same_cells, err);
 
     snprintf(group_path, sizeof group_path, "%.*s", (int)ar_max64(slash - s->inside, 1), s->inside);
-    if (from >= 0)
-        status = ar_h5_attributes_copy(s->dataset, from, like->info.dtype == s->base.info.dtype,
-                                       s->base.name, err);
     group = H5Gopen2(s->draft->file, group_path, H5P_DEFAULT);
     if (group < 0)
         return ar_h5_fail(err, ARRAS_EIO, s->base.name, "its group can't be opened");
     if (status == ARRAS_OK)
-        ar_h5_axes_write(s->dataset, group, &s->base.info, from, &like->info);
+        ar_h5_axes_write(s->dataset, group, &s->base.info, ar_h5_dataset_of(stored), &like->info);
     H5Gclose(group);
     return status;
 }
 
-static arras_status create_in_draft(h5_sink *s, const char *path, const ar_source *like,
+static arras_status create_in_draft(ar_h5_sink *s, const char *path, const ar_source *like,
                                     arras_error *err)
 {
     arras_status status = ar_h5_draft_join(&s->draft, path, s->inside, err);
@@ -365,7 +396,7 @@ static arras_status create_in_draft(h5_sink *s, const char *path, const ar_sourc
 }
 
 /* "a/b" and "/a/b" are the same; what is not named is called data. */
-static arras_status set_names(h5_sink *s, const char *path, const char *inside, arras_error *err)
+static arras_status set_names(ar_h5_sink *s, const char *path, const char *inside, arras_error *err)
 {
     const char *name = inside && *inside ? inside : "data";
     size_t n = (size_t)snprintf(s->inside, sizeof s->inside, "%s%s", *name == '/' ? "" : "/", name);
@@ -384,7 +415,7 @@ arras_status ar_h5_create(ar_sink **out, const char *path, const char *inside, a
                           int rank, const int64_t *shape, const ar_sink_options *options,
                           arras_error *err)
 {
-    h5_sink     *s = ar_alloc(1, sizeof *s);
+    ar_h5_sink  *s = ar_alloc(1, sizeof *s);
     arras_status status;
 
     if (!s)

@@ -27,6 +27,8 @@ typedef struct {
     size_t          n;
     char           *inside; /* NULL: not given */
     pthread_mutex_t lock;   /* of what is open */
+    uint64_t        about;  /* what attributes of the first file say about its cells, hashed */
+    const char     *other;  /* a file that says something else; NULL: none does */
     int             open;
     uint64_t        clock;
 } many_source;
@@ -171,6 +173,26 @@ static arras_status describe(ar_source *self, ar_text *out, arras_error *err)
     return out->failed ? ar_fail_memory(err, out->length) : ARRAS_OK;
 }
 
+static arras_status attributes(ar_source *self, ar_on_attribute *each, void *context,
+                               arras_error *err)
+{
+    many_source *m = (many_source *)self;
+    arras_status status;
+
+    if (m->other)
+        return ar_fail(err, ARRAS_EFORMAT,
+                       "%s: attributes of %s say something else about its cells than those of %s; "
+                       "read them as they are stored",
+                       self->name, m->other, m->parts[0].path);
+    status = enter_part(m, m->parts, err);
+    if (status != ARRAS_OK)
+        return status;
+    if (m->parts[0].source->type->attributes)
+        status = m->parts[0].source->type->attributes(m->parts[0].source, each, context, err);
+    leave_part(m, m->parts);
+    return status;
+}
+
 static void close_source(ar_source *self)
 {
     many_source *m = (many_source *)self;
@@ -183,9 +205,9 @@ static void close_source(ar_source *self)
     ar_free(m);
 }
 
-static const ar_source_type source_type = { .read_box = read_box,
-                                            .describe = describe,
-                                            .close = close_source };
+static const ar_source_type source_type = {
+    .read_box = read_box, .describe = describe, .attributes = attributes, .close = close_source
+};
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -253,6 +275,33 @@ static void join_chunks(ar_store_info *whole, const ar_store_info *info)
     whole->chunked = whole->chunked && same;
 }
 
+static arras_status hash_attribute(void *context, const ar_attribute *a, arras_error *err)
+{
+    uint64_t *hash = context;
+    size_t    size = a->dtype == ARRAS_NO_DTYPE ? 1 : arras_dtype_size(a->dtype);
+
+    (void)err;
+    if (!ar_attribute_is_about_cells(a->name))
+        return ARRAS_OK;
+    *hash = ar_hash_mix(ar_hash_bytes(*hash, a->name, strlen(a->name)), (uint64_t)a->dtype);
+    *hash = ar_hash_bytes(*hash, a->values, (size_t)a->count * size);
+    return ARRAS_OK;
+}
+
+static arras_status compare_attributes(many_source *m, const part *p, ar_source *s,
+                                       arras_error *err)
+{
+    uint64_t     hash = 0;
+    arras_status status =
+        s->type->attributes ? s->type->attributes(s, hash_attribute, &hash, err) : ARRAS_OK;
+
+    if (p == m->parts)
+        m->about = hash;
+    else if (hash != m->about && !m->other)
+        m->other = p->path;
+    return status;
+}
+
 static arras_status add_part(many_source *m, part *p, arras_error *err)
 {
     ar_source   *s;
@@ -267,6 +316,8 @@ static arras_status add_part(many_source *m, part *p, arras_error *err)
         p->rows = s->info.rank ? s->info.shape[0] : 0;
         status = check_part(m, p, s, err);
     }
+    if (status == ARRAS_OK)
+        status = compare_attributes(m, p, s, err);
     if (status == ARRAS_OK) {
         join_chunks(whole, &s->info);
         p->first = whole->shape[0];

@@ -158,6 +158,35 @@ static arras_status describe(ar_source *self, ar_text *out, arras_error *err)
     return out->failed ? ar_fail_memory(err, out->length) : ARRAS_OK;
 }
 
+static arras_status visit_attribute(const ar_cdf_attribute *a, ar_on_attribute *each, void *context,
+                                    arras_error *err)
+{
+    size_t       size = (size_t)ar_cdf_size(a->type);
+    char         name[256];
+    char        *values = ar_alloc((size_t)a->count + 1, size);
+    ar_attribute found = { name, ar_cdf_dtype(a->type), a->count, values };
+
+    if (!values)
+        return ar_fail_memory(err, ((size_t)a->count + 1) * size);
+    snprintf(name, sizeof name, "%.*s", (int)a->name.length, a->name.at);
+    for (int64_t i = 0; i < a->count; i++)
+        get_value(values + (size_t)i * size, a, i);
+    arras_status status = each(context, &found, err);
+    ar_free(values);
+    return status;
+}
+
+static arras_status attributes(ar_source *self, ar_on_attribute *each, void *context,
+                               arras_error *err)
+{
+    const ar_cdf_variable *v = ((cdf_source *)self)->variable;
+    arras_status           status = ARRAS_OK;
+
+    for (int64_t i = 0; i < v->n_attributes && status == ARRAS_OK; i++)
+        status = visit_attribute(&v->attributes[i], each, context, err);
+    return status;
+}
+
 static void close_source(ar_source *self)
 {
     cdf_source *c = (cdf_source *)self;
@@ -166,9 +195,9 @@ static void close_source(ar_source *self)
     ar_free(c);
 }
 
-static const ar_source_type source_type = { .read_box = read_box,
-                                            .describe = describe,
-                                            .close = close_source };
+static const ar_source_type source_type = {
+    .read_box = read_box, .describe = describe, .attributes = attributes, .close = close_source
+};
 
 /* What the netCDF library writes where nothing was written. */
 static void set_default_fill(uint8_t *fill, int type)
@@ -342,10 +371,13 @@ static arras_status list_netcdf(ar_text *out, const char *path, const char *insi
     cdf_file     f = { 0 };
     arras_status status = open_file(&f, path, err);
 
-    (void)inside;
+    if (inside)
+        inside += strspn(inside, "/");
     for (int64_t i = 0; status == ARRAS_OK && i < f.header.n_variables; i++) {
         const ar_cdf_variable *v = &f.header.variables[i];
 
+        if (inside && *inside && !is_called(v->name, inside))
+            continue;
         ar_text_printf(out, "%.*s\t%s[", (int)v->name.length, v->name.at,
                        v->type == AR_CDF_CHAR ? "text" : arras_dtype_name(ar_cdf_dtype(v->type)));
         for (int d = 0; d < v->rank; d++)

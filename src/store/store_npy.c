@@ -360,7 +360,7 @@ static arras_status create_npy(ar_sink **out, const char *path, const char *insi
     memcpy(s.shape, shape, sizeof *shape * (size_t)rank);
     print_header(&header, dtype, rank, shape);
     status = header.failed ? ar_fail_memory(err, header.length)
-                           : ar_flat_create(out, &s, "npy", path, &header, options->fill, err);
+                           : ar_flat_create(out, &s, "npy", path, &header, options, err);
     ar_text_free(&header);
     return status;
 }

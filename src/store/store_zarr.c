@@ -27,7 +27,8 @@ const ar_format ar_format_zarr = { .name = "Zarr",
                                    .recognise = recognise,
                                    .open = ar_zarr_open,
                                    .list = ar_zarr_list,
-                                   .create = ar_zarr_create };
+                                   .create = ar_zarr_create,
+                                   .append = ar_zarr_append };
 #else
 
 static arras_status refuse(const char *path, arras_error *err)

@@ -96,14 +96,32 @@ void ar_zarr_key(char out[AR_ZARR_KEY], const ar_zarr_meta *meta, const int64_t 
 /* ---- Sources and sinks ----------------------------------------------------------------------- */
 
 arras_status ar_zarr_open(ar_source **out, const char *path, const char *inside, arras_error *err);
-/* The attributes of a source, if it is of this format: a new reference; otherwise what it describes
- * of itself, as far as it can. */
-json_t *ar_zarr_attributes_of(const ar_source *source);
+/* Borrowed; NULL: it has none, or is of another format. */
+json_t *ar_zarr_own_attributes(const ar_source *source);
+/* Of a source of this format: its metadata, and its directory, which stays open. */
+const ar_zarr_meta *ar_zarr_meta_of(const ar_source *source, int *directory);
+
+/* ---- Attributes (store_zarr_attributes.c) ---------------------------------------------------- */
+
+/* Calls `each` for those that are numbers or text. */
+arras_status ar_zarr_visit_attributes(json_t *attributes, ar_on_attribute *each, void *context,
+                                      arras_error *err);
+/* Those a new array of this type gets from a source of any format.  A new reference. */
+json_t *ar_zarr_attributes_like(const ar_source *like, arras_dtype dtype);
 /* The texts of metadata (store_zarr_print.c); `like` may be NULL. */
 void ar_zarr_print_meta(ar_text *out, const ar_zarr_meta *meta, const ar_source *like);
 void ar_zarr_print_attributes_v2(ar_text *out, const ar_zarr_meta *meta, const ar_source *like);
 arras_status ar_zarr_create(ar_sink **out, const char *path, const char *inside, arras_dtype dtype,
                             int rank, const int64_t *shape, const ar_sink_options *options,
                             arras_error *err);
+
+/* The directories of a key "c/0/1", which others may make at the same moment; and the file. */
+arras_status ar_zarr_make_parents(int directory, const char *key, const char *name,
+                                  arras_error *err);
+arras_status ar_zarr_write_file(int directory, const char *file, bool is_new, const char *bytes,
+                                size_t n, const char *name, arras_error *err);
+/* More cells of an array that is there (store_zarr_append.c). */
+arras_status ar_zarr_append(ar_sink **out, const char *path, const char *inside, int axis,
+                            int64_t extra, arras_error *err);
 
 #endif

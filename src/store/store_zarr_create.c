@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #if defined ARRAS_HAVE_JANSSON
+#include "store/drafts.h"
 #include "store/flat.h"
 #include "store/store_file.h"
 #include "store/store_zarr.h"
@@ -29,10 +30,11 @@ typedef struct {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static arras_status write_file(int directory, const char *file, const char *bytes, size_t n,
-                               const char *name, arras_error *err)
+arras_status ar_zarr_write_file(int directory, const char *file, bool is_new, const char *bytes,
+                                size_t n, const char *name, arras_error *err)
 {
-    int fd = openat(directory, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd =
+        openat(directory, file, O_WRONLY | O_CREAT | O_CLOEXEC | (is_new ? O_EXCL : O_TRUNC), 0666);
 
     if (fd < 0)
         return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", name, strerror(errno));
@@ -42,19 +44,10 @@ static arras_status write_file(int directory, const char *file, const char *byte
     return status;
 }
 
-/* The directories of a key "c/0/1"; others may make them at the same moment. */
-static arras_status make_directories(int directory, const char *key, const char *name,
-                                     arras_error *err)
+static arras_status write_file(int directory, const char *file, const char *bytes, size_t n,
+                               const char *name, arras_error *err)
 {
-    char part[AR_ZARR_KEY];
-
-    for (const char *slash = strchr(key, '/'); slash; slash = strchr(slash + 1, '/')) {
-        memcpy(part, key, (size_t)(slash - key));
-        part[slash - key] = '\0';
-        if (mkdirat(directory, part, 0777) != 0 && errno != EEXIST)
-            return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", name, strerror(errno));
-    }
-    return ARRAS_OK;
+    return ar_zarr_write_file(directory, file, true, bytes, n, name, err);
 }
 
 static bool is_there(int directory, const char *key)
@@ -70,19 +63,34 @@ static bool is_there(int directory, const char *key)
     return faccessat(directory, part, F_OK, 0) == 0;
 }
 
+arras_status ar_zarr_make_parents(int directory, const char *key, const char *name,
+                                  arras_error *err)
+{
+    char part[AR_ZARR_KEY];
+
+    if (is_there(directory, key))
+        return ARRAS_OK;
+    for (const char *slash = strchr(key, '/'); slash; slash = strchr(slash + 1, '/')) {
+        memcpy(part, key, (size_t)(slash - key));
+        part[slash - key] = '\0';
+        if (mkdirat(directory, part, 0777) != 0 && errno != EEXIST)
+            return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", name, strerror(errno));
+    }
+    return ARRAS_OK;
+}
+
 static arras_status put(ar_sink *self, const int64_t *chunk, const ar_chunk_bytes *bytes,
                         arras_error *err)
 {
     zarr_sink   *z = (zarr_sink *)self;
     char         key[AR_ZARR_KEY], name[sizeof self->name + AR_ZARR_KEY + 16];
-    arras_status status = ARRAS_OK;
+    arras_status status;
 
-    if (bytes->missing)
+    if (bytes->missing || ar_drafts_are_discarded())
         return ARRAS_OK;
     ar_zarr_key(key, &z->meta, chunk);
     snprintf(name, sizeof name, "%s: chunk %s", self->name, key);
-    if (!is_there(z->directory, key))
-        status = make_directories(z->directory, key, name, err);
+    status = ar_zarr_make_parents(z->directory, key, name, err);
     return status == ARRAS_OK
                ? write_file(z->directory, key, bytes->bytes.data, bytes->bytes.length, name, err)
                : status;
@@ -156,7 +164,7 @@ static void release(zarr_sink *z)
     if (z->directory >= 0)
         close(z->directory);
     ar_text_free(&z->target);
-    ar_text_free(&z->temporary);
+    ar_draft_name_free(&z->temporary);
     ar_text_free(&z->groups);
     ar_text_free(&z->json);
     ar_text_free(&z->attributes);
@@ -269,7 +277,7 @@ static arras_status make_tree(zarr_sink *z, arras_error *err)
 /* About 1 MB: the longest axis is halved until the chunk is small enough. */
 static void choose_chunk(ar_store_info *info)
 {
-    enum { WANTED = 1 << 20 };
+    enum { WANTED = 1 << 20, GROWING = 1 << 16 };
     int64_t bytes = (int64_t)arras_dtype_size(info->dtype);
 
     for (int d = 0; d < info->rank; d++) {
@@ -286,6 +294,10 @@ static void choose_chunk(ar_store_info *info)
         info->chunk[longest] = (info->chunk[longest] + 1) / 2;
         bytes *= info->chunk[longest];
     }
+    /* An array that grows may begin with little: its chunks are for what it will be. */
+    for (int d = 0; d < info->rank; d++)
+        for (; info->growable[d] && bytes <= GROWING / 2; bytes *= 2)
+            info->chunk[d] *= 2;
 }
 
 static arras_status set_chunk(ar_store_info *info, const int64_t *chunk, const char *name,
@@ -332,12 +344,12 @@ static arras_status set_meta(zarr_sink *z, int version, arras_dtype dtype, int r
     if (!ar_flat_bytes(&bytes, (int64_t)arras_dtype_size(dtype), rank, shape))
         return ar_fail(err, ARRAS_ESIZE, "%s: its shape makes more bytes than there can be",
                        z->sink.name);
+    set_options(info, options);
     status = set_chunk(info, options->chunk, z->sink.name, err);
     if (status == ARRAS_OK)
         status = ar_zarr_chain(&z->meta.chain, version, options->codecs, dtype, z->sink.name, err);
     if (status == ARRAS_OK)
         status = ar_zarr_check(&z->meta, z->sink.name, err);
-    set_options(info, options);
     return status;
 }
 

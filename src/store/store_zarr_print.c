@@ -43,16 +43,6 @@ static void print_axes(ar_text *out, const ar_store_info *info, int version)
     ar_text_add(out, "]");
 }
 
-/* Those of `like`, but for what says how that one is stored. */
-static json_t *attributes_for(const ar_source *like)
-{
-    json_t *attributes = like ? ar_zarr_attributes_of(like) : NULL;
-
-    if (attributes)
-        json_object_del(attributes, "_ARRAY_DIMENSIONS");
-    return attributes;
-}
-
 /* ---- Version 2 ------------------------------------------------------------------------------- */
 
 /* The last codec is the compressor, if it is one; all before it are filters. */
@@ -94,7 +84,7 @@ static void print_v2(ar_text *out, const ar_zarr_meta *meta)
 
 void ar_zarr_print_attributes_v2(ar_text *out, const ar_zarr_meta *meta, const ar_source *like)
 {
-    json_t     *attributes = attributes_for(like);
+    json_t     *attributes = like ? ar_zarr_attributes_like(like, meta->info.dtype) : NULL;
     const char *key, *before = "\n    ";
     json_t     *value;
 
@@ -131,9 +121,9 @@ static void print_codecs_v3(ar_text *out, const ar_zarr_meta *meta)
     ar_text_add(out, "\n    ],\n");
 }
 
-static void print_attributes_v3(ar_text *out, const ar_source *like)
+static void print_attributes_v3(ar_text *out, const ar_zarr_meta *meta, const ar_source *like)
 {
-    json_t *attributes = attributes_for(like);
+    json_t *attributes = like ? ar_zarr_attributes_like(like, meta->info.dtype) : NULL;
 
     ar_text_add(out, "    \"attributes\": ");
     if (attributes)
@@ -163,7 +153,7 @@ static void print_v3(ar_text *out, const ar_zarr_meta *meta, const ar_source *li
         print_axes(out, info, 3);
         ar_text_add(out, ",\n");
     }
-    print_attributes_v3(out, like);
+    print_attributes_v3(out, meta, like);
     ar_text_add(out, "\n}\n");
 }
 

@@ -243,6 +243,12 @@ static arras_status describe(ar_source *self, ar_text *out, arras_error *err)
     return out->failed ? ar_fail_memory(err, out->length) : ARRAS_OK;
 }
 
+static arras_status attributes(ar_source *self, ar_on_attribute *each, void *context,
+                               arras_error *err)
+{
+    return ar_zarr_visit_attributes(((const zarr_source *)self)->attributes, each, context, err);
+}
+
 static void close_source(ar_source *self)
 {
     zarr_source *z = (zarr_source *)self;
@@ -256,9 +262,9 @@ static void close_source(ar_source *self)
     ar_free(z);
 }
 
-static const ar_source_type source_type = { .fetch = fetch,
-                                            .describe = describe,
-                                            .close = close_source };
+static const ar_source_type source_type = {
+    .fetch = fetch, .describe = describe, .attributes = attributes, .close = close_source
+};
 
 /* Compression makes little of nothing larger; twice and some is room for any that is honest. */
 static int64_t most_stored(const ar_store_info *info)
@@ -351,6 +357,33 @@ static arras_status open_node(ar_source **out, const char *path, ar_text *below,
     return status;
 }
 
+static bool is_there(const char *path, const char *below)
+{
+    ar_text whole = { 0 };
+
+    ar_text_printf(&whole, "%s/%s", path, below);
+    bool there = !whole.failed && access(whole.data, F_OK) == 0;
+    ar_text_free(&whole);
+    return there;
+}
+
+/* "a.b" is also what is called b in the group a, where there is no other of that name. */
+static void find_by_dots(const char *path, char *below)
+{
+    bool there = !*below || is_there(path, below);
+
+    for (size_t i = strlen(below); i-- > 0 && !there;) {
+        if (below[i] != '.')
+            continue;
+        below[i] = '\0';
+        bool group = is_there(path, below);
+        below[i] = group ? '/' : '.';
+        there = group && is_there(path, below);
+        if (group)
+            i = strlen(below); /* once more, with one dot less */
+    }
+}
+
 arras_status ar_zarr_open(ar_source **out, const char *path, const char *inside, arras_error *err)
 {
     ar_text      below = { 0 };
@@ -359,47 +392,22 @@ arras_status ar_zarr_open(ar_source **out, const char *path, const char *inside,
     if (status == ARRAS_OK && below.length == 0)
         status = ar_zarr_only_array(&below, path, NULL, err);
     if (status == ARRAS_OK)
+        find_by_dots(path, below.data);
+    if (status == ARRAS_OK)
         status = open_node(out, path, &below, err);
     ar_text_free(&below);
     return status;
 }
 
-/* ---- Attributes for others ------------------------------------------------------------------- */
-
-/* "name: value" */
-static void add_line(json_t *object, const char *line, size_t length)
+const ar_zarr_meta *ar_zarr_meta_of(const ar_source *source, int *directory)
 {
-    const char *colon = memchr(line, ':', length);
-    size_t      name = colon ? (size_t)(colon - line) : 0;
-    char        key[256];
-
-    if (name == 0 || name >= sizeof key)
-        return;
-    memcpy(key, line, name);
-    key[name] = '\0';
-    size_t skip = name + 1 + (name + 1 < length && line[name + 1] == ' ');
-    json_object_set_new(object, key, ar_json_read_value(line + skip, length - skip));
+    *directory = ((const zarr_source *)source)->directory;
+    return &((const zarr_source *)source)->meta;
 }
 
-json_t *ar_zarr_attributes_of(const ar_source *source)
+json_t *ar_zarr_own_attributes(const ar_source *source)
 {
-    ar_source *s = (ar_source *)(uintptr_t)source; /* describing changes nothing */
-    json_t    *object;
-    ar_text    text = { 0 };
-
-    if (source->type == &source_type)
-        return json_copy(((const zarr_source *)source)->attributes);
-    object = json_object();
-    if (!source->type->describe || source->type->describe(s, &text, NULL) != ARRAS_OK)
-        ar_text_cut(&text, 0);
-    for (const char *at = text.length ? text.data : NULL; at && *at;) {
-        size_t length = strcspn(at, "\n");
-
-        add_line(object, at, length);
-        at += length + (at[length] == '\n');
-    }
-    ar_text_free(&text);
-    return object;
+    return source->type == &source_type ? ((const zarr_source *)source)->attributes : NULL;
 }
 
 #endif

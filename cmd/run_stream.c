@@ -1,0 +1,401 @@
+/* run_stream.c -- `arras run` from files to files, tile by tile. */
+#include "cmd/run_stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/names.h"
+#include "cmd/npy.h"
+#include "cmd/progress.h"
+#include "cmd/source.h"
+#include "cmd/stored.h"
+#include "cmd/system_memory.h"
+
+/* Below, reading everything first is as good. */
+#define WORTH_IT ((int64_t)16 << 20)
+
+static bool give_up(cmd_error *err, const arras_error *why)
+{
+    return cmd_fail(err, "%s", why->text);
+}
+
+/* ---- Inputs ---------------------------------------------------------------------------------- */
+
+static void take_type(cmd_array *out, const arras_store_info *info)
+{
+    cmd_array_free(out);
+    *out = (cmd_array){ .dtype = info->dtype, .rank = info->rank };
+    memcpy(out->shape, info->shape, (size_t)info->rank * sizeof *info->shape);
+}
+
+static bool open_source(cmd_input *in, cmd_error *err)
+{
+    cmd_place   place;
+    arras_error why;
+
+    if (!cmd_place_parse(&place, in->source, err))
+        return false;
+    arras_status status =
+        arras_source_open_with(&in->stored, place.file, place.part, &place.options, &why);
+    cmd_place_free(&place);
+    if (status != ARRAS_OK)
+        return give_up(err, &why);
+    const arras_store_info *info = arras_source_info(in->stored);
+    if (info->dtype == ARRAS_NO_DTYPE)
+        return cmd_stored_no_numbers(info, in->source, err);
+    return true;
+}
+
+bool cmd_stream_open_input(cmd_input *in, cmd_error *err)
+{
+    if (!open_source(in, err))
+        return false;
+    take_type(&in->array, arras_source_info(in->stored));
+    return true;
+}
+
+bool cmd_stream_load_inputs(cmd_job *job, cmd_error *err)
+{
+    static const int64_t from_start[ARRAS_MAX_RANK];
+
+    for (int i = 0; i < job->request.ninputs; i++) {
+        cmd_input  *in = &job->request.inputs[i];
+        cmd_array  *a = &in->array;
+        arras_error why;
+
+        if (!in->stored)
+            continue;
+        if (!cmd_array_new(a, a->dtype, a->rank, a->shape))
+            return cmd_fail(err, "%s: no memory for its cells", in->source);
+        if (arras_source_read(in->stored, from_start, a->shape, a->data, NULL, 0, &why) != ARRAS_OK)
+            return give_up(err, &why);
+        arras_source_close(in->stored);
+        in->stored = NULL;
+    }
+    return true;
+}
+
+static bool is_npy(const char *source)
+{
+    cmd_place place;
+    cmd_error unused;
+    bool      ok = cmd_place_parse(&place, source, &unused), npy;
+
+    if (!ok)
+        return false;
+    npy = place.format == CMD_FORMAT_NPY;
+    cmd_place_free(&place);
+    return npy;
+}
+
+/* Pages of a mapped file count as memory: it is read piece by piece instead. */
+static bool unmap_inputs(cmd_job *job, cmd_error *err)
+{
+    for (int i = 0; i < job->request.ninputs; i++) {
+        cmd_input *in = &job->request.inputs[i];
+
+        if (!in->used || in->stored || !is_npy(in->source))
+            continue;
+        if (!cmd_stream_open_input(in, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Whether --------------------------------------------------------------------------------- */
+
+static bool appends(const cmd_job *job)
+{
+    for (int i = 0; i < job->request.nsinks; i++) {
+        size_t length = strlen(job->request.sinks[i].sink);
+
+        if (length > 0 && job->request.sinks[i].sink[length - 1] == '+')
+            return true;
+    }
+    return false;
+}
+
+static bool is_asked_for(const cmd_request *r) { return r->chunk || r->codec || r->resume; }
+
+static int64_t stored_bytes(const cmd_job *job)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < job->request.ninputs; i++)
+        if (job->request.inputs[i].stored)
+            bytes += cmd_array_bytes(&job->request.inputs[i].array);
+    return bytes;
+}
+
+bool cmd_stream_decide(cmd_job *job, cmd_error *err)
+{
+    const cmd_request *r = &job->request;
+    arras_summary      summary;
+    arras_error        why;
+
+    if (r->options.reference || appends(job)) {
+        if (is_asked_for(r))
+            return cmd_fail(err,
+                            "--chunk, --codec and --resume go with new arrays and compiled "
+                            "kernels: leave out %s",
+                            r->options.reference ? "--reference" : "the + behind the sink");
+        return true;
+    }
+    if (arras_summarize(&summary, job->graph, &why) != ARRAS_OK)
+        return give_up(err, &why);
+    int64_t limit = r->memory ? r->memory : cmd_memory_available();
+    int64_t all = summary.bytes_in <= INT64_MAX - summary.bytes_out
+                      ? summary.bytes_in + summary.bytes_out
+                      : INT64_MAX;
+    job->streams = is_asked_for(r) || all > limit || stored_bytes(job) > WORTH_IT;
+    return !job->streams || unmap_inputs(job, err);
+}
+
+/* ---- What is computed, so that it can be gone on with ---------------------------------------- */
+
+static uint64_t hash_text(uint64_t hash, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static bool describe_input(FILE *out, const cmd_input *in, cmd_error *err)
+{
+    struct stat st;
+    cmd_place   place;
+
+    fprintf(out, "input %s=%s", in->name, in->source);
+    if (!in->stored) {
+        fprintf(out, " %016" PRIx64 "\n",
+                hash_text(1, in->array.data, (size_t)cmd_array_bytes(&in->array)));
+        return true;
+    }
+    if (!cmd_place_parse(&place, in->source, err))
+        return false;
+    if (stat(place.file, &st) == 0)
+        fprintf(out, " %lld bytes, changed %lld.%09ld", (long long)st.st_size,
+                (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    fputc('\n', out);
+    cmd_place_free(&place);
+    return true;
+}
+
+/* The program and its inputs, as text; the caller's own. */
+static bool identify(char **out, const cmd_job *job, cmd_error *err)
+{
+    size_t      size, length;
+    char       *graph;
+    arras_error why;
+    FILE       *text;
+    bool        ok = true;
+
+    if (arras_graph_print(&graph, &length, job->graph, ARRAS_TEXT_FULL, &why) != ARRAS_OK)
+        return give_up(err, &why);
+    text = open_memstream(out, &size);
+    if (text) {
+        fprintf(text, "arras %s\nprogram %016" PRIx64 " %016" PRIx64 "\n", arras_version(),
+                hash_text(0xcbf29ce484222325u, graph, length), hash_text(7, graph, length));
+        for (int i = 0; i < job->request.ninputs && ok; i++)
+            if (job->request.inputs[i].used)
+                ok = describe_input(text, &job->request.inputs[i], err);
+        ok = fclose(text) == 0 && ok;
+    }
+    arras_text_free(graph);
+    return text ? ok : cmd_fail(err, "out of memory");
+}
+
+/* ---- Sinks ----------------------------------------------------------------------------------- */
+
+static bool check_chunk(const cmd_job *job, const cmd_array *a, const char *name, cmd_error *err)
+{
+    return !job->request.chunk || job->request.chunk_rank == a->rank ||
+           cmd_fail(err, "--chunk has %d lengths, and the result %s has %d axes",
+                    job->request.chunk_rank, name, a->rank);
+}
+
+static bool make_sink(cmd_job *job, cmd_sink *sink, const cmd_array *a, const arras_source *like,
+                      const char *identity, cmd_error *err)
+{
+    cmd_place          place;
+    arras_sink_options options = { .chunk = job->request.chunk,
+                                   .codecs = job->request.codec,
+                                   .like = like };
+    arras_error        why;
+    arras_status       status;
+
+    if (!check_chunk(job, a, job->names[sink->result], err) ||
+        !cmd_place_parse(&place, sink->sink, err))
+        return false;
+    options.replace = place.format == CMD_FORMAT_NPY;
+    status = identity
+                 ? arras_sink_resume(&sink->stored, place.file, place.part, a->dtype, a->rank,
+                                     a->shape, &options, identity, job->request.checkpoint, &why)
+                 : arras_sink_create(&sink->stored, place.file, place.part, a->dtype, a->rank,
+                                     a->shape, &options, &why);
+    cmd_place_free(&place);
+    return status == ARRAS_OK || give_up(err, &why);
+}
+
+static bool is_pipe(const cmd_sink *sink) { return strcmp(sink->sink, "-") == 0; }
+
+static int sinks_of(const cmd_job *job, int result)
+{
+    int n = 0;
+
+    for (int k = 0; k < job->request.nsinks; k++)
+        n += job->request.sinks[k].result == result;
+    return n;
+}
+
+static bool make_sinks(cmd_job *job, const arras_source *like, const char *identity, cmd_error *err)
+{
+    for (int k = 0; k < job->request.nsinks; k++) {
+        cmd_sink *sink = &job->request.sinks[k];
+
+        if (sinks_of(job, sink->result) > 1)
+            return cmd_fail(err,
+                            "the result %s, which is computed piece by piece, can be written "
+                            "to one file only",
+                            job->names[sink->result]);
+        if (is_pipe(sink))
+            continue;
+        if (!cmd_sink_is_stored(sink->sink))
+            cmd_output_abandon(&job->outputs[k]);
+        sink->is_streamed = true;
+        if (!make_sink(job, sink, &job->results[sink->result], like, identity, err))
+            return false;
+    }
+    return true;
+}
+
+static bool open_like(arras_source **out, const cmd_job *job, cmd_error *err)
+{
+    cmd_place   place;
+    arras_error why;
+
+    *out = NULL;
+    if (!job->request.attributes)
+        return true;
+    if (!cmd_place_parse(&place, job->request.attributes, err))
+        return false;
+    bool ok = arras_source_open_with(out, place.file, place.part, &place.options, &why) == ARRAS_OK;
+    cmd_place_free(&place);
+    return ok || give_up(err, &why);
+}
+
+bool cmd_stream_prepare(cmd_job *job, cmd_error *err)
+{
+    char         *identity = NULL;
+    arras_source *like;
+
+    if (!cmd_results_describe(job, err) || !open_like(&like, job, err))
+        return false;
+    bool ok = (!job->request.resume || identify(&identity, job, err)) &&
+              make_sinks(job, like, identity, err);
+    arras_source_close(like);
+    free(identity);
+    return ok;
+}
+
+/* ---- Computing ------------------------------------------------------------------------------- */
+
+static double part_done(const void *stream) { return arras_stream_progress(stream); }
+
+static arras_status wait_watched(arras_results **out, arras_stream *stream, arras_error *why)
+{
+    cmd_progress_ask(part_done, stream);
+    arras_status status = arras_stream_wait(out, stream, why);
+    cmd_progress_ask(NULL, NULL);
+    arras_stream_free(stream);
+    return status;
+}
+
+static bool explain(const arras_stream *stream, cmd_error *err)
+{
+    char       *text;
+    arras_error why;
+
+    if (arras_stream_explain(&text, stream, &why) != ARRAS_OK)
+        return give_up(err, &why);
+    cmd_progress_clear();
+    fputs(text, stderr);
+    arras_text_free(text);
+    return true;
+}
+
+/* Results without a file, taken over from the library. */
+static bool take_results(cmd_job *job, arras_results *results, cmd_error *err)
+{
+    for (int i = 0; i < job->nresults; i++) {
+        const arras_binding *found = arras_results_find(results, job->names[i]);
+        cmd_array           *a = &job->results[i];
+
+        if (!found)
+            continue;
+        if (!cmd_array_new(a, a->dtype, a->rank, a->shape))
+            return cmd_fail(err, "no memory for the result %s", job->names[i]);
+        memcpy(a->data, found->buffer.data, (size_t)cmd_array_bytes(a));
+    }
+    return true;
+}
+
+static int bind_all(const cmd_job *job, arras_binding *memory, arras_stored *stored, int *nstored)
+{
+    int n = 0;
+
+    for (int i = 0; i < job->request.ninputs; i++) {
+        cmd_input *in = &job->request.inputs[i];
+
+        if (!in->used || !arras_find_input(job->graph, in->name))
+            continue;
+        if (in->stored)
+            stored[(*nstored)++] = (arras_stored){ in->name, in->stored, NULL };
+        else
+            memory[n++] = (arras_binding){
+                in->name, { in->array.data, in->array.dtype, in->array.rank, in->array.shape, NULL }
+            };
+    }
+    for (int k = 0; k < job->request.nsinks; k++)
+        if (job->request.sinks[k].stored)
+            stored[(*nstored)++] = (arras_stored){ job->names[job->request.sinks[k].result], NULL,
+                                                   job->request.sinks[k].stored };
+    return n;
+}
+
+static bool run_stream(cmd_job *job, arras_binding *memory, arras_stored *stored, cmd_error *err)
+{
+    int                  nstored = 0, n = bind_all(job, memory, stored, &nstored);
+    int64_t              limit = job->request.memory;
+    arras_stream_options options = { .memory = limit ? limit : cmd_memory_available() / 2 };
+    arras_stream        *stream;
+    arras_results       *results = NULL;
+    arras_error          why;
+
+    if (arras_stream_start(&stream, job->compiled, n, memory, nstored, stored, &options, &why) !=
+        ARRAS_OK)
+        return give_up(err, &why);
+    bool ok = !job->request.explain || explain(stream, err);
+    if (wait_watched(&results, stream, &why) != ARRAS_OK)
+        return give_up(err, &why);
+    ok = ok && take_results(job, results, err);
+    arras_results_free(results);
+    return ok;
+}
+
+bool cmd_stream_compute(cmd_job *job, cmd_error *err)
+{
+    size_t         room = (size_t)(job->request.ninputs + job->request.nsinks) + 1;
+    arras_binding *memory = calloc(room, sizeof *memory);
+    arras_stored  *stored = calloc(room, sizeof *stored);
+
+    cmd_progress_stage("computing", 0);
+    bool ok =
+        memory && stored ? run_stream(job, memory, stored, err) : cmd_fail(err, "out of memory");
+    free(memory);
+    free(stored);
+    return ok;
+}

@@ -1,0 +1,142 @@
+/* c_rows.c -- short rows whose cells read where arrays of indices say.
+ *
+ * A loop over a few cells, each of which jumps about in memory, does not become vectors.  So what
+ * the cells of many rows read is gathered first, row by row, into buffers mN; then one long loop
+ * computes all these cells from the buffers. */
+#include "gen/c_writer.h"
+
+#include <stdio.h>
+
+enum {
+    LEAST_OPERATIONS = 60, /* fewer are not worth the buffers */
+    BUFFER_BYTES = 24 * 1024,
+    MOST_CELLS = 512
+};
+
+/* ---- What is gathered ------------------------------------------------------------------------ */
+
+typedef struct {
+    ar_writer *w;
+    ar_c_rows *rows;
+    int64_t    walk;
+    int        operations;
+    bool       jumps;
+} finder;
+
+static uint32_t last_axis(const ar_writer *w) { return (uint32_t)1 << (w->lambda->rank - 1); }
+
+static bool jumps(const ar_writer *w, arras_expr load)
+{
+    for (int axis = 0; axis < load->rank; axis++)
+        if (load->args[axis]->uses & last_axis(w) && load->args[axis]->kind != AR_EXPR_INDEX)
+            return true;
+    return false;
+}
+
+static bool take_leaf(finder *f, arras_expr e)
+{
+    if (f->rows->n == AR_C_LEAVES || ar_c_is_leaf(e))
+        return false;
+    f->rows->leaves[f->rows->n++] = e;
+    f->jumps = f->jumps || (e->kind == AR_EXPR_LOAD && jumps(f->w, e));
+    return true;
+}
+
+static bool is_plain(ar_writer *w, arras_expr e)
+{
+    return e->kind == AR_EXPR_CAST ||
+           (e->kind == AR_EXPR_OP && !ar_c_is_lazy(w, e) &&
+            !ar_c_is_vector_math((ar_op)e->ints[0], ar_c_signature(e).compute));
+}
+
+/* Reads, and what is the same along a row, are leaves; between them and the cell there may be
+ * operations only.  Depth is limited by AR_MAX_DEPTH. */
+static bool find(finder *f, arras_expr e)
+{
+    uint32_t last = last_axis(f->w), moves = last | last >> 1;
+
+    if ((e->uses & moves) == 0 || f->w->facts[e->id].stamp >= f->walk)
+        return true;
+    f->w->facts[e->id].stamp = f->walk;
+    if (e->kind == AR_EXPR_LOAD || !(e->uses & last))
+        return take_leaf(f, e);
+    if (!is_plain(f->w, e))
+        return false;
+    f->operations++;
+    for (int i = 0; i < e->nargs; i++)
+        if (!find(f, e->args[i]))
+            return false;
+    return true;
+}
+
+bool ar_c_rows_find(ar_c_rows *out, ar_writer *w, int n, const arras_expr *cells)
+{
+    finder  f = { .w = w, .rows = out, .walk = ++w->stamp };
+    int64_t bytes = 0;
+
+    out->n = 0;
+    for (int k = 0; k < n; k++)
+        if (!find(&f, cells[k]))
+            return false;
+    for (int i = 0; i < out->n; i++)
+        bytes += (int64_t)ar_dtype_size(out->leaves[i]->type.dtype);
+    for (int k = 0; k < n; k++)
+        bytes += (int64_t)ar_dtype_size(cells[k]->type.dtype);
+    out->cells = (int)ar_min64(MOST_CELLS, BUFFER_BYTES / bytes);
+    return f.jumps && f.operations >= LEAST_OPERATIONS;
+}
+
+/* ---- Gathering ------------------------------------------------------------------------------- */
+
+void ar_c_rows_declare(ar_writer *w, const ar_c_rows *rows)
+{
+    for (int i = 0; i < rows->n; i++)
+        ar_text_printf(w->out, "%s m%" PRId64 "[%d] ALIGNED;\n",
+                       ar_c_type(rows->leaves[i]->type.dtype), rows->leaves[i]->id, rows->cells);
+}
+
+/* What is the same along a row is stored in each of its cells too. */
+static void store_leaves(ar_writer *w, void *self, const ar_c_strip *strip)
+{
+    const ar_c_rows *rows = self;
+
+    for (int i = 0; i < rows->n; i++) {
+        ar_text_printf(w->out, "m%" PRId64 "[before + %s - lo[%d]] = ", rows->leaves[i]->id,
+                       strip->name, strip->axis);
+        ar_c_name(w, rows->leaves[i]);
+        ar_text_add(w->out, ";\n");
+    }
+}
+
+void ar_c_rows_gather(ar_writer *w, ar_c_rows *rows, int64_t length)
+{
+    const ar_c_sink sink = { .cell = store_leaves, .self = rows };
+    int             row = w->lambda->rank - 2;
+    char            from[24], to[24];
+    ar_c_strip      strip;
+
+    ar_text_printf(w->out, "const int64_t before = (i%d - row%d) * width;\n", row, row);
+    ar_c_strip_cell(&strip, w);
+    strip.length = length;
+    snprintf(from, sizeof from, "lo[%d]", strip.axis);
+    snprintf(to, sizeof to, "hi[%d]", strip.axis);
+    ar_c_strip_open(w, &strip, rows->n, rows->leaves);
+    ar_c_strip_run(w, &strip, from, to, &sink);
+    ar_c_strip_close(&strip);
+}
+
+/* ---- Computing ------------------------------------------------------------------------------- */
+
+void ar_c_rows_open(ar_writer *w, ar_c_rows *rows)
+{
+    int s = rows->strip.number = ar_c_number(w);
+
+    snprintf(rows->strip.name, sizeof rows->strip.name, "e%d", s);
+    ar_text_printf(w->out,
+                   "const int64_t at%d = 0, cells = rows * width;\n"
+                   "#pragma GCC ivdep\n"
+                   "for (int64_t e%d = 0; e%d < cells; e%d++) {\n",
+                   s, s, s, s);
+    for (int i = 0; i < rows->n; i++)
+        ar_c_set(w, rows->leaves[i], (ar_c_state){ .place = AR_C_BUFFER, .strip = &rows->strip });
+}

@@ -1,0 +1,145 @@
+/* step_box.c -- the cells of one box of a step's results, on boxes of arrays. */
+#include "run/blas.h"
+#include "run/program.h"
+
+#include <string.h>
+
+enum { MOST_OPERANDS = 512 };
+
+static int operand_count(const ar_step *step) { return step->form.n + step->ninputs; }
+
+ar_box_step ar_box_step_make(const ar_core *core, int step, const int64_t *sizes,
+                             const int64_t *const *shapes)
+{
+    ar_box_step    s = { .core = core, .step = &core->plan.steps[step], .sizes = sizes };
+    const ar_gemm *gemm = s.step->gemm;
+    int64_t        terms, cells;
+
+    s.rows = ar_kernel_joins_rows(&s.step->form);
+    if (gemm && ar_shape_count(&cells, gemm->rank, shapes[0]) && cells > 0 &&
+        ar_dim_value(&terms, core->optimised, gemm->terms, sizes, NULL) == ARRAS_OK)
+        s.library = ar_gemm_is_large(shapes[0][gemm->row], shapes[0][gemm->column], terms) &&
+                    ar_blas_available();
+    return s;
+}
+
+/* The library gets the rows it gets when the array is whole, so that it gives the same bits. */
+void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, int64_t *hi)
+{
+    const ar_gemm *gemm = s->step->gemm;
+
+    if (s->rows) {
+        lo[s->step->rank - 1] = 0;
+        hi[s->step->rank - 1] = shape[s->step->rank - 1];
+    }
+    if (!s->library)
+        return;
+    lo[gemm->row] = lo[gemm->row] / AR_GEMM_ROWS * AR_GEMM_ROWS;
+    hi[gemm->row] = (hi[gemm->row] + AR_GEMM_ROWS - 1) / AR_GEMM_ROWS * AR_GEMM_ROWS;
+    hi[gemm->row] = ar_min64(hi[gemm->row], shape[gemm->row]);
+    lo[gemm->column] = 0;
+    hi[gemm->column] = shape[gemm->column];
+}
+
+bool ar_box_step_wants_rows(const ar_box_step *s)
+{
+    return s->library || ar_kernel_knows_strides(&s->step->form);
+}
+
+/* ---- Flat kernels ---------------------------------------------------------------------------- */
+
+/* Axes from the last on, as long as all operands lie without gaps: the cells of one call. */
+static int whole_axes(const ar_box_step *s, const ar_operand *operands, const int64_t *lo,
+                      const int64_t *hi)
+{
+    int     axis = s->step->rank;
+    int64_t cells = 1;
+
+    for (; axis > 0; axis--) {
+        for (int k = 0; k < operand_count(s->step); k++) {
+            const ar_plan_array *a =
+                &s->core->plan.arrays[k < s->step->form.n ? s->step->results[k]
+                                                          : s->step->inputs[k - s->step->form.n]];
+
+            if (a->node->rank > 0 && hi[axis - 1] - lo[axis - 1] > 1 &&
+                operands[k].strides[axis - 1] !=
+                    cells * (int64_t)ar_dtype_size(a->node->type.dtype))
+                return axis;
+        }
+        cells *= hi[axis - 1] - lo[axis - 1];
+    }
+    return axis;
+}
+
+static bool next_index(int64_t *index, int axes, const int64_t *lo, const int64_t *hi)
+{
+    for (int axis = axes - 1; axis >= 0; axis--) {
+        if (++index[axis] < hi[axis])
+            return true;
+        index[axis] = lo[axis];
+    }
+    return false;
+}
+
+/* A flat kernel counts cells, so each call gets cells that lie in one piece everywhere. */
+static int run_flat(const ar_box_step *s, ar_kernel *kernel, ar_kernel_args *args, char **data,
+                    const ar_operand *operands, const int64_t *lo, const int64_t *hi)
+{
+    int     outer = whole_axes(s, operands, lo, hi), failed = 0;
+    int64_t index[ARRAS_MAX_RANK], first = 0, cells = 1;
+
+    for (int axis = outer; axis < s->step->rank; axis++)
+        cells *= hi[axis] - lo[axis];
+    memcpy(index, lo, (size_t)s->step->rank * sizeof *index);
+    do {
+        for (int k = 0; k < operand_count(s->step); k++) {
+            uintptr_t at = (uintptr_t)operands[k].origin;
+
+            for (int axis = 0; operands[k].strides && axis < s->step->rank; axis++)
+                at += (uintptr_t)(index[axis] * operands[k].strides[axis]);
+            data[k] = (char *)at;
+        }
+        failed = kernel(args, &first, &cells);
+    } while (!failed && next_index(index, outer, lo, hi));
+    return failed;
+}
+
+/* ---- All kinds ------------------------------------------------------------------------------- */
+
+static bool is_scalar(const ar_box_step *s, int k)
+{
+    return s->core->plan
+               .arrays[k < s->step->form.n ? s->step->results[k]
+                                           : s->step->inputs[k - s->step->form.n]]
+               .node->rank == 0;
+}
+
+arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, const int64_t *lo,
+                             const int64_t *hi, arras_error *err)
+{
+    char          *data[MOST_OPERANDS];
+    const int64_t *strides[MOST_OPERANDS], *shapes[MOST_OPERANDS];
+    ar_operand     plain[MOST_OPERANDS];
+    int            n = operand_count(s->step), failed = 0;
+    ar_kernel     *kernel = s->core->kernels[s->step->code];
+    ar_kernel_args args = { data, strides, shapes, s->sizes, NULL, ar_folds() };
+
+    if (n > MOST_OPERANDS)
+        return ar_fail(err, ARRAS_ELIMIT, "a step has %d arrays, and at most %d can be read", n,
+                       MOST_OPERANDS);
+    for (int k = 0; k < n; k++) {
+        plain[k] = operands[k];
+        data[k] = operands[k].origin;
+        strides[k] = operands[k].strides;
+        shapes[k] = operands[k].shape;
+        if (is_scalar(s, k))
+            plain[k].strides = NULL; /* the same cell for all */
+    }
+    if (s->library && ar_blas_gemm_takes(s->step->gemm, &args))
+        ar_blas_gemm(s->step->gemm, &args, lo, hi);
+    else if (s->step->flat)
+        failed = run_flat(s, kernel, &args, data, plain, lo, hi);
+    else
+        failed = kernel(&args, lo, hi);
+    return failed ? ar_fail(err, ARRAS_EINDEX, "an index is outside its array") : ARRAS_OK;
+}

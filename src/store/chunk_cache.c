@@ -1,0 +1,279 @@
+/* chunk_cache.c -- decoded chunks that are kept while there is room: the ones used last stay. */
+#include "store/boxes.h"
+
+#include <pthread.h>
+#include <string.h>
+
+typedef struct entry {
+    const ar_source *source;
+    int64_t          number; /* of the chunk, in C order of the whole grid */
+    char            *cells;
+    size_t           size;
+    int              users; /* who read it, or decode it, just now */
+    bool             ready;
+    struct entry    *newer, *older, *next; /* by use; of the same hash */
+} entry;
+
+enum { BUCKETS = 4096 };
+
+struct ar_chunk_cache {
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t  decoded;
+    int64_t         room, used; /* bytes */
+    entry          *newest, *oldest;
+    entry          *buckets[BUCKETS];
+};
+
+/* ---- Entries; the lock is held --------------------------------------------------------------- */
+
+static entry **bucket_of(ar_chunk_cache *c, const ar_source *source, int64_t number)
+{
+    uint64_t hash = ar_hash_mix(ar_hash_mix(0, (uint64_t)(uintptr_t)source), (uint64_t)number);
+
+    return &c->buckets[hash % BUCKETS];
+}
+
+static entry *find(ar_chunk_cache *c, const ar_source *source, int64_t number)
+{
+    entry *e = *bucket_of(c, source, number);
+
+    while (e && (e->source != source || e->number != number))
+        e = e->next;
+    return e;
+}
+
+static void take_out(ar_chunk_cache *c, entry *e)
+{
+    *(e->newer ? &e->newer->older : &c->newest) = e->older;
+    *(e->older ? &e->older->newer : &c->oldest) = e->newer;
+    e->newer = e->older = NULL;
+}
+
+static void put_first(ar_chunk_cache *c, entry *e)
+{
+    e->older = c->newest;
+    *(c->newest ? &c->newest->newer : &c->oldest) = e;
+    c->newest = e;
+}
+
+static void drop(ar_chunk_cache *c, entry *e)
+{
+    entry **at = bucket_of(c, e->source, e->number);
+
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    take_out(c, e);
+    c->used -= (int64_t)e->size;
+    ar_free(e->cells);
+    ar_free(e);
+}
+
+static bool make_room(ar_chunk_cache *c, int64_t size)
+{
+    for (entry *e = c->oldest, *newer; e && c->used + size > c->room; e = newer) {
+        newer = e->newer;
+        if (e->users == 0)
+            drop(c, e);
+    }
+    return c->used + size <= c->room;
+}
+
+/* NULL: no room for it. */
+static entry *add(ar_chunk_cache *c, const ar_source *source, int64_t number, size_t size)
+{
+    entry **bucket = bucket_of(c, source, number);
+    entry  *e = make_room(c, (int64_t)size) ? ar_alloc(1, sizeof *e) : NULL;
+
+    if (!e)
+        return NULL;
+    *e = (entry){ .source = source, .number = number, .size = size, .users = 1, .next = *bucket };
+    *bucket = e;
+    c->used += (int64_t)size;
+    put_first(c, e);
+    return e;
+}
+
+/* ---- New and free ---------------------------------------------------------------------------- */
+
+arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, arras_error *err)
+{
+    ar_chunk_cache *c = ar_alloc(1, sizeof *c);
+
+    if (!c)
+        return ar_fail_memory(err, sizeof *c);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->decoded, NULL);
+    c->room = bytes;
+    *out = c;
+    return ARRAS_OK;
+}
+
+void ar_chunk_cache_free(ar_chunk_cache *c)
+{
+    if (!c)
+        return;
+    while (c->oldest)
+        drop(c, c->oldest);
+    pthread_cond_destroy(&c->decoded);
+    pthread_mutex_destroy(&c->lock);
+    ar_free(c);
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+/* A box that is being read. */
+typedef struct {
+    ar_chunk_cache *cache;
+    ar_source      *source;
+    ar_box          box;
+    size_t          cell_size, chunk_size;
+    char           *origin;
+    const int64_t  *strides;
+    ar_chunk_bytes  bytes;
+} reading;
+
+static arras_status decode(reading *r, const int64_t *chunk, char **cells, arras_error *err)
+{
+    arras_status status;
+
+    *cells = ar_alloc(r->chunk_size, 1);
+    if (!*cells)
+        return ar_fail_memory(err, r->chunk_size);
+    status = ar_source_chunk(r->source, chunk, *cells, r->chunk_size, &r->bytes, err);
+    if (status != ARRAS_OK) {
+        ar_free(*cells);
+        *cells = NULL;
+    }
+    return status;
+}
+
+/* The entry of a chunk, ready, with one user more; NULL with no failure: the cache is full, and the
+ * caller decodes for itself. */
+static arras_status take(entry **out, reading *r, int64_t number, const int64_t *chunk,
+                         arras_error *err)
+{
+    ar_chunk_cache *c = r->cache;
+    entry          *e;
+    char           *cells;
+    arras_status    status;
+
+    pthread_mutex_lock(&c->lock);
+    while ((e = find(c, r->source, number)) && !e->ready)
+        pthread_cond_wait(&c->decoded, &c->lock);
+    if (e) {
+        e->users++;
+        take_out(c, e);
+        put_first(c, e);
+    }
+    *out = e ? e : add(c, r->source, number, r->chunk_size);
+    pthread_mutex_unlock(&c->lock);
+    if (e || !*out)
+        return ARRAS_OK;
+    status = decode(r, chunk, &cells, err);
+    pthread_mutex_lock(&c->lock);
+    (*out)->cells = cells;
+    (*out)->ready = true;
+    if (status != ARRAS_OK)
+        drop(c, *out); /* those who wait try for themselves */
+    pthread_cond_broadcast(&c->decoded);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+static void let_go(ar_chunk_cache *c, entry *e)
+{
+    pthread_mutex_lock(&c->lock);
+    e->users--;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void copy_out(const reading *r, const ar_box *cells, const char *from)
+{
+    int     rank = r->source->info.rank;
+    int64_t strides[ARRAS_MAX_RANK];
+    ar_box  wanted = { .rank = rank };
+
+    for (int d = 0; d < rank; d++) {
+        wanted.lo[d] = ar_max64(cells->lo[d], r->box.lo[d]);
+        wanted.hi[d] = ar_min64(cells->hi[d], r->box.hi[d]);
+    }
+    ar_strides_dense(strides, rank, r->source->info.chunk, r->cell_size);
+    ar_box_copy(&wanted, r->cell_size, r->origin, r->strides,
+                ar_box_origin(from, rank, cells->lo, strides), strides);
+}
+
+static int64_t chunk_number(const ar_store_info *info, const int64_t *chunk)
+{
+    int64_t number = 0;
+
+    for (int d = 0; d < info->rank; d++)
+        number = number * ((info->shape[d] + info->chunk[d] - 1) / info->chunk[d]) + chunk[d];
+    return number;
+}
+
+static arras_status read_chunk(reading *r, const int64_t *chunk, const ar_box *cells,
+                               arras_error *err)
+{
+    entry       *e;
+    char        *own = NULL;
+    arras_status status = take(&e, r, chunk_number(&r->source->info, chunk), chunk, err);
+
+    if (status == ARRAS_OK && !e)
+        status = decode(r, chunk, &own, err);
+    if (status == ARRAS_OK)
+        copy_out(r, cells, e ? e->cells : own);
+    if (status == ARRAS_OK && e)
+        let_go(r->cache, e);
+    ar_free(own);
+    return status;
+}
+
+/* ---- Boxes ----------------------------------------------------------------------------------- */
+
+static arras_status read_chunks(reading *r, arras_error *err)
+{
+    ar_chunk_grid grid;
+    int64_t       chunk[ARRAS_MAX_RANK];
+    ar_box        cells;
+    arras_status  status = ar_chunk_size(&r->chunk_size, &r->source->info, r->source->name, err);
+
+    ar_chunk_grid_make(&grid, &r->source->info, &r->box);
+    for (int64_t i = 0; i < grid.total && status == ARRAS_OK; i++) {
+        ar_chunk_grid_at(chunk, &cells, &grid, &r->source->info, i);
+        status = read_chunk(r, chunk, &cells, err);
+    }
+    ar_text_free(&r->bytes.bytes);
+    return status;
+}
+
+static bool is_dense(const reading *r)
+{
+    int64_t shape[ARRAS_MAX_RANK], strides[ARRAS_MAX_RANK];
+
+    for (int d = 0; d < r->box.rank; d++)
+        shape[d] = r->box.hi[d] - r->box.lo[d];
+    ar_strides_dense(strides, r->box.rank, shape, r->cell_size);
+    return memcmp(strides, r->strides, (size_t)r->box.rank * sizeof *strides) == 0;
+}
+
+arras_status ar_chunk_cache_read(ar_chunk_cache *cache, ar_source *source, const int64_t *lo,
+                                 const int64_t *hi, char *origin, const int64_t *strides,
+                                 arras_error *err)
+{
+    reading      r = { .cache = cache,
+                       .source = source,
+                       .cell_size = arras_dtype_size(source->info.dtype),
+                       .origin = origin,
+                       .strides = strides };
+    arras_status status = ar_box_check(&r.box, &source->info, source->name, lo, hi, err);
+    uintptr_t    first = (uintptr_t)origin;
+
+    if (status != ARRAS_OK || ar_box_is_empty(&r.box))
+        return status;
+    if (!source->type->read_box)
+        return read_chunks(&r, err);
+    for (int d = 0; d < r.box.rank; d++)
+        first += (uintptr_t)(lo[d] * strides[d]);
+    return ar_source_read(source, lo, hi, (char *)first, is_dense(&r) ? NULL : strides, 1, err);
+}

@@ -1,0 +1,163 @@
+/* store_hdf5_driver.c -- how libhdf5 writes drafts.  When a disk is full, its own way of writing
+ * leaves a file that can't be closed, and the process crashes at its end.  Here the first write
+ * that fails is told, and remembered; all that come later go nowhere, so that the draft can be
+ * closed and thrown away. */
+#include "store/store.h"
+#if defined ARRAS_HAVE_HDF5
+#include "store/store_hdf5.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    H5FD_t      pub;
+    ar_h5_disk *disk;
+    haddr_t     eoa, eof; /* where what is given out ends; and what is written */
+} disk_file;
+
+typedef struct {
+    ar_h5_disk *disk;
+} access_info;
+
+static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t most)
+{
+    const access_info *info = H5Pget_driver_info(access);
+    struct stat        st;
+    disk_file         *f = info && fstat(info->disk->fd, &st) == 0 ? ar_alloc(1, sizeof *f) : NULL;
+
+    (void)name, (void)flags, (void)most;
+    if (!f) {
+        if (info)
+            info->disk->failed = ENOMEM;
+        return NULL;
+    }
+    f->disk = info->disk;
+    f->eof = (haddr_t)st.st_size;
+    return &f->pub;
+}
+
+static herr_t close_file(H5FD_t *file)
+{
+    ar_free(file);
+    return 0;
+}
+
+/* What the usual driver says of itself. */
+static herr_t query(const H5FD_t *file, unsigned long *flags)
+{
+    (void)file;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+             H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    return 0;
+}
+
+static haddr_t get_eoa(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const disk_file *)file)->eoa;
+}
+
+static herr_t set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t eoa)
+{
+    (void)type;
+    ((disk_file *)file)->eoa = eoa;
+    return 0;
+}
+
+static haddr_t get_eof(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const disk_file *)file)->eof;
+}
+
+/* Beyond the end there are zeros. */
+static herr_t read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
+                         void *bytes)
+{
+    const disk_file *f = (const disk_file *)file;
+
+    (void)type, (void)transfer;
+    for (size_t have = 0; have < size;) {
+        ssize_t got = pread(f->disk->fd, (char *)bytes + have, size - have, (off_t)(at + have));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0) {
+            memset((char *)bytes + have, 0, size - have);
+            break;
+        }
+        have += (size_t)got;
+    }
+    return 0;
+}
+
+static herr_t write_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
+                          const void *bytes)
+{
+    disk_file *f = (disk_file *)file;
+
+    (void)type, (void)transfer;
+    for (size_t done = 0; done < size && !f->disk->failed;) {
+        ssize_t put =
+            pwrite(f->disk->fd, (const char *)bytes + done, size - done, (off_t)(at + done));
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            f->disk->failed = put < 0 ? errno : ENOSPC;
+            return -1;
+        }
+        done += (size_t)put;
+    }
+    if (at + size > f->eof)
+        f->eof = at + size;
+    return 0;
+}
+
+static herr_t cut_file(H5FD_t *file, hid_t transfer, hbool_t closing)
+{
+    disk_file *f = (disk_file *)file;
+
+    (void)transfer, (void)closing;
+    if (!f->disk->failed && ftruncate(f->disk->fd, (off_t)f->eoa) != 0) {
+        f->disk->failed = errno;
+        return -1;
+    }
+    f->eof = f->eoa;
+    return 0;
+}
+
+static const H5FD_class_t driver = {
+    .name = "arras_draft",
+    .maxaddr = INT64_MAX,
+    .fc_degree = H5F_CLOSE_WEAK,
+    .fapl_size = sizeof(access_info),
+    .open = open_file,
+    .close = close_file,
+    .query = query,
+    .get_eoa = get_eoa,
+    .set_eoa = set_eoa,
+    .get_eof = get_eof,
+    .read = read_bytes,
+    .write = write_bytes,
+    .truncate = cut_file,
+    .fl_map = H5FD_FLMAP_DICHOTOMY,
+};
+
+hid_t ar_h5_open_draft(const char *path, unsigned flags, ar_h5_disk *disk)
+{
+    ar_h5_ids   ids = { .n = 0 };
+    access_info info = { disk };
+    hid_t       id = ar_h5_keep(&ids, H5FDregister(&driver));
+    hid_t       access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS)), file = -1;
+
+    if (id >= 0 && access >= 0 && H5Pset_driver(access, id, &info) >= 0)
+        file = flags & H5F_ACC_TRUNC ? H5Fcreate(path, flags, H5P_DEFAULT, access)
+                                     : H5Fopen(path, flags, access);
+    ar_h5_close(&ids);
+    return file;
+}
+#endif

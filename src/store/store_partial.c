@@ -1,0 +1,343 @@
+/* store_partial.c -- a sink that can be gone on with: chunks are collected in a directory beside
+ * the file, which survives the process, and put into the file when all are there. */
+#include "store/partial_log.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Where a chunk is among the pieces. */
+typedef struct {
+    int64_t  offset, length;
+    uint32_t skipped;
+    bool     there, missing;
+} chunk_place;
+
+typedef struct {
+    ar_sink         base;
+    ar_partial_log *log;
+    ar_text         folder;
+    char           *path, *inside; /* of the file; inside may be NULL */
+    ar_sink_options options;
+    ar_text         codecs; /* what options point to */
+    int64_t         chunk[ARRAS_MAX_RANK];
+    bool            growable[ARRAS_MAX_RANK];
+    uint8_t         fill[16];
+    int64_t         nchunks;
+    chunk_place    *chunks; /* of an array that is chunked */
+    ar_piece       *boxes;  /* of one that is not */
+    size_t          nboxes, room;
+    pthread_mutex_t lock; /* of chunks and boxes */
+} partial_sink;
+
+/* ---- What is there --------------------------------------------------------------------------- */
+
+static int64_t chunk_number(const ar_store_info *info, const int64_t *chunk)
+{
+    int64_t number = 0;
+
+    for (int d = 0; d < info->rank; d++)
+        number = number * ((info->shape[d] + info->chunk[d] - 1) / info->chunk[d]) + chunk[d];
+    return number;
+}
+
+static arras_status note(partial_sink *s, const ar_piece *piece, arras_error *err)
+{
+    arras_status status = ARRAS_OK;
+
+    pthread_mutex_lock(&s->lock);
+    if (piece->number >= 0 && piece->number < s->nchunks)
+        s->chunks[piece->number] =
+            (chunk_place){ piece->offset, piece->length, piece->skipped, true, piece->missing };
+    else if (!ar_grow(&s->boxes, &s->room, s->nboxes, sizeof *s->boxes))
+        status = ar_fail_memory(err, s->nboxes * sizeof *s->boxes);
+    else
+        s->boxes[s->nboxes++] = *piece;
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+static bool holds(const ar_box *outer, const int64_t *lo, const int64_t *hi)
+{
+    for (int d = 0; d < outer->rank; d++)
+        if (outer->lo[d] > lo[d] || outer->hi[d] < hi[d])
+            return false;
+    return true;
+}
+
+static bool has_chunks(const partial_sink *s, const int64_t *lo, const int64_t *hi)
+{
+    const ar_store_info *info = &s->base.info;
+    ar_chunk_grid        grid;
+    ar_box               box = { .rank = info->rank }, cells;
+    int64_t              chunk[ARRAS_MAX_RANK];
+
+    memcpy(box.lo, lo, (size_t)info->rank * sizeof *lo);
+    memcpy(box.hi, hi, (size_t)info->rank * sizeof *hi);
+    ar_chunk_grid_make(&grid, info, &box);
+    for (int64_t i = 0; i < grid.total; i++) {
+        ar_chunk_grid_at(chunk, &cells, &grid, info, i);
+        if (!s->chunks[chunk_number(info, chunk)].there)
+            return false;
+    }
+    return true;
+}
+
+static bool has_box(ar_sink *self, const int64_t *lo, const int64_t *hi)
+{
+    partial_sink *s = (partial_sink *)self;
+    bool          has = false;
+
+    pthread_mutex_lock(&s->lock);
+    if (s->base.info.chunked)
+        has = has_chunks(s, lo, hi);
+    for (size_t i = 0; i < s->nboxes && !has; i++)
+        has = holds(&s->boxes[i].box, lo, hi);
+    pthread_mutex_unlock(&s->lock);
+    return has;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static arras_status put(ar_sink *self, const int64_t *chunk, const ar_chunk_bytes *bytes,
+                        arras_error *err)
+{
+    partial_sink *s = (partial_sink *)self;
+    ar_piece      piece = { .number = chunk_number(&self->info, chunk),
+                            .skipped = bytes->skipped,
+                            .missing = bytes->missing };
+    arras_status  status = ar_partial_add(s->log, &piece, bytes->bytes.data,
+                                         bytes->missing ? 0 : bytes->bytes.length, err);
+
+    return status == ARRAS_OK ? note(s, &piece, err) : status;
+}
+
+static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *hi,
+                              const void *cells, arras_error *err)
+{
+    partial_sink *s = (partial_sink *)self;
+    ar_piece      piece = { .number = -1, .box = { .rank = self->info.rank } };
+    size_t        length = arras_dtype_size(self->info.dtype);
+    arras_status  status;
+
+    for (int d = 0; d < self->info.rank; d++) {
+        piece.box.lo[d] = lo[d];
+        piece.box.hi[d] = hi[d];
+        length *= (size_t)(hi[d] - lo[d]);
+    }
+    status = ar_partial_add(s->log, &piece, cells, length, err);
+    return status == ARRAS_OK ? note(s, &piece, err) : status;
+}
+
+/* ---- Into the file --------------------------------------------------------------------------- */
+
+static arras_status move_chunk(partial_sink *s, ar_sink *to, int64_t number, ar_chunk_bytes *bytes,
+                               arras_error *err)
+{
+    const chunk_place   *place = &s->chunks[number];
+    const ar_piece       piece = { .offset = place->offset, .length = place->length };
+    const ar_store_info *info = &s->base.info;
+    int64_t              chunk[ARRAS_MAX_RANK];
+    arras_status         status;
+
+    if (!place->there || place->missing)
+        return ARRAS_OK;
+    for (int d = info->rank - 1; d >= 0; d--) {
+        int64_t count = (info->shape[d] + info->chunk[d] - 1) / info->chunk[d];
+
+        chunk[d] = number % count;
+        number /= count;
+    }
+    ar_text_cut(&bytes->bytes, 0);
+    if (!ar_text_reserve(&bytes->bytes, (size_t)place->length))
+        return ar_fail_memory(err, (size_t)place->length);
+    status = ar_partial_read(s->log, &piece, bytes->bytes.data, err);
+    bytes->bytes.length = (size_t)place->length;
+    bytes->skipped = place->skipped;
+    return status == ARRAS_OK ? to->type->put(to, chunk, bytes, err) : status;
+}
+
+static arras_status move_box(partial_sink *s, ar_sink *to, const ar_piece *piece,
+                             ar_chunk_bytes *bytes, arras_error *err)
+{
+    arras_status status;
+
+    ar_text_cut(&bytes->bytes, 0);
+    if (!ar_text_reserve(&bytes->bytes, (size_t)piece->length))
+        return ar_fail_memory(err, (size_t)piece->length);
+    status = ar_partial_read(s->log, piece, bytes->bytes.data, err);
+    return status == ARRAS_OK
+               ? to->type->write_box(to, piece->box.lo, piece->box.hi, bytes->bytes.data, err)
+               : status;
+}
+
+static arras_status move_all(partial_sink *s, ar_sink *to, arras_error *err)
+{
+    ar_chunk_bytes bytes = { 0 };
+    arras_status   status = ARRAS_OK;
+
+    for (int64_t i = 0; i < s->nchunks && status == ARRAS_OK; i++)
+        status = move_chunk(s, to, i, &bytes, err);
+    for (size_t i = 0; i < s->nboxes && status == ARRAS_OK; i++)
+        status = move_box(s, to, &s->boxes[i], &bytes, err);
+    ar_text_free(&bytes.bytes);
+    return status;
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+static void release(partial_sink *s)
+{
+    if (s->log)
+        ar_partial_close(s->log, NULL);
+    pthread_mutex_destroy(&s->lock);
+    ar_text_free(&s->folder);
+    ar_text_free(&s->codecs);
+    ar_free(s->path);
+    ar_free(s->inside);
+    ar_free(s->chunks);
+    ar_free(s->boxes);
+    ar_free(s);
+}
+
+static arras_status finish(ar_sink *self, arras_error *err)
+{
+    partial_sink *s = (partial_sink *)self;
+    ar_sink      *to = NULL;
+    arras_status  status = ar_store_create(&to, s->path, s->inside, self->info.dtype,
+                                           self->info.rank, self->info.shape, &s->options, err);
+
+    if (status == ARRAS_OK) {
+        status = move_all(s, to, err);
+        if (status == ARRAS_OK)
+            status = to->type->finish(to, err);
+        else
+            to->type->abandon(to);
+    }
+    if (status == ARRAS_OK)
+        ar_partial_remove(s->folder.data);
+    release(s);
+    return status;
+}
+
+/* What there is stays, to be gone on with; nothing at all is not worth a directory. */
+static void abandon(ar_sink *self)
+{
+    partial_sink *s = (partial_sink *)self;
+    bool          empty = s->nboxes == 0;
+
+    for (int64_t i = 0; i < s->nchunks && empty; i++)
+        empty = !s->chunks[i].there;
+    if (empty && s->log)
+        ar_partial_remove(s->folder.data);
+    release(s);
+}
+
+static const ar_sink_type chunked = {
+    .put = put, .has_box = has_box, .finish = finish, .abandon = abandon
+};
+static const ar_sink_type whole = {
+    .write_box = write_box, .has_box = has_box, .finish = finish, .abandon = abandon
+};
+
+/* ---- Making it ------------------------------------------------------------------------------- */
+
+static char *copy_text(const char *text)
+{
+    size_t length = text ? strlen(text) + 1 : 0;
+    char  *copy = text ? ar_alloc(length, 1) : NULL;
+
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+/* Type, chunks and codecs are what the file will have: it is made once, to see, and taken back. */
+static arras_status look_at_file(partial_sink *s, arras_dtype dtype, int rank, const int64_t *shape,
+                                 arras_error *err)
+{
+    ar_sink     *probe;
+    arras_status status =
+        ar_store_create(&probe, s->path, s->inside, dtype, rank, shape, &s->options, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    s->base.info = probe->info;
+    s->base.chain = probe->chain;
+    memcpy(s->base.name, probe->name, sizeof s->base.name);
+    probe->type->abandon(probe);
+    s->base.type = s->base.info.chunked ? &chunked : &whole;
+    s->base.hears_missing = true;
+    s->nchunks = s->base.info.chunked ? 1 : 0;
+    for (int d = 0; d < rank && s->base.info.chunked; d++)
+        s->nchunks *= (shape[d] + s->base.info.chunk[d] - 1) / s->base.info.chunk[d];
+    s->chunks = ar_alloc((size_t)s->nchunks, sizeof *s->chunks);
+    return s->chunks ? ARRAS_OK : ar_fail_memory(err, (size_t)s->nchunks * sizeof *s->chunks);
+}
+
+static void keep_options(partial_sink *s, const ar_sink_options *options, int rank, size_t cell)
+{
+    size_t n = (size_t)rank;
+
+    s->options = options ? *options : (ar_sink_options){ 0 };
+    if (s->options.codecs) {
+        ar_text_add(&s->codecs, s->options.codecs);
+        s->options.codecs = s->codecs.data;
+    }
+    if (s->options.chunk)
+        s->options.chunk = memcpy(s->chunk, s->options.chunk, n * sizeof *s->chunk);
+    if (s->options.growable)
+        s->options.growable = memcpy(s->growable, s->options.growable, n * sizeof *s->growable);
+    if (s->options.fill)
+        s->options.fill = memcpy(s->fill, s->options.fill, cell);
+}
+
+/* ".sea.h5.ocean-ssh.partial" beside sea.h5. */
+static void name_folder(ar_text *out, const char *path, const char *inside)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+    ar_text_printf(out, "%.*s.%.100s", (int)(base - path), path, base);
+    if (inside)
+        ar_text_printf(out, ".%.100s", inside + (*inside == '/'));
+    for (size_t i = (size_t)(base - path); i < out->length; i++)
+        if (out->data[i] == '/')
+            out->data[i] = '-';
+    ar_text_add(out, ".partial");
+}
+
+static arras_status open_log(partial_sink *s, const char *identity, double period, arras_error *err)
+{
+    int64_t      found = 0;
+    arras_status status = ar_partial_open(&s->log, s->folder.data, identity, period, &found, err);
+
+    for (int64_t i = 0; i < found && status == ARRAS_OK; i++)
+        status = note(s, ar_partial_found(s->log, i), err);
+    return status;
+}
+
+arras_status ar_store_create_partial(ar_sink **out, const char *path, const char *inside,
+                                     arras_dtype dtype, int rank, const int64_t *shape,
+                                     const ar_sink_options *options, const char *identity,
+                                     double period, arras_error *err)
+{
+    partial_sink *s = ar_alloc(1, sizeof *s);
+    arras_status  status;
+
+    if (!s)
+        return ar_fail_memory(err, sizeof *s);
+    pthread_mutex_init(&s->lock, NULL);
+    s->path = copy_text(path);
+    s->inside = copy_text(inside);
+    name_folder(&s->folder, path, inside);
+    keep_options(s, options, rank, arras_dtype_size(dtype));
+    status = !s->path || (inside && !s->inside) || s->folder.failed || s->codecs.failed
+                 ? ar_fail_memory(err, strlen(path))
+                 : look_at_file(s, dtype, rank, shape, err);
+    if (status == ARRAS_OK)
+        status = open_log(s, identity, period, err);
+    if (status == ARRAS_OK)
+        *out = &s->base;
+    else
+        release(s);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* flow.c -- a flow from its arrays and stages to tasks, and through a run. */
+#include "stream/flow.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static arras_status count_bytes(ar_flow *flow, arras_error *err)
+{
+    for (int i = 0; i < flow->narrays; i++) {
+        ar_flow_array *a = &flow->arrays[i];
+
+        a->bytes = (int64_t)ar_dtype_size(a->dtype);
+        for (int axis = 0; axis < a->rank; axis++)
+            if (!ar_mul64(&a->bytes, a->bytes, a->shape[axis]))
+                return ar_fail(err, ARRAS_ESIZE, "%s has more than 2^63 bytes",
+                               a->name ? a->name : "an array in between");
+    }
+    return ARRAS_OK;
+}
+
+static int64_t chunk_bytes(const ar_store_info *info)
+{
+    int64_t bytes = info->chunked ? (int64_t)arras_dtype_size(info->dtype) : 0;
+
+    for (int d = 0; d < info->rank; d++)
+        if (!ar_mul64(&bytes, bytes, info->chunk[d]))
+            return INT64_MAX / 64;
+    return bytes;
+}
+
+/* Chunks are decoded and encoded outside of tiles: each thread has one as it is and one as it is
+ * stored, and the cache has what is left of a quarter. */
+static arras_status share_memory(ar_flow *flow, arras_error *err)
+{
+    int64_t threads = ar_pool_threads(flow->pool), largest = 0, cached = 0;
+
+    for (int i = 0; i < flow->narrays; i++) {
+        const ar_flow_array *a = &flow->arrays[i];
+
+        if (a->sink)
+            largest = ar_max64(largest, chunk_bytes(&a->sink->info));
+        if (a->source && a->source->info.chunked) {
+            largest = ar_max64(largest, chunk_bytes(&a->source->info));
+            cached += ar_min64(a->bytes, INT64_MAX / 2 / flow->narrays);
+        }
+    }
+    cached = ar_min64(cached, flow->memory / 4);
+    flow->scratch = ar_max64(0, (flow->memory - cached) / threads - 2 * largest);
+    return ar_chunk_cache_new(&flow->cache, cached, err);
+}
+
+/* ---- Workers --------------------------------------------------------------------------------- */
+
+static int most_operands(const ar_flow *flow)
+{
+    int most = 0;
+
+    for (int i = 0; i < flow->nstages; i++) {
+        int n = flow->stages[i]->nresults + flow->stages[i]->ninputs;
+
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static arras_status make_worker(ar_flow *flow, ar_flow_worker *w, arras_error *err)
+{
+    size_t n = (size_t)flow->narrays;
+
+    w->regions = ar_arena_alloc(&flow->arena, n, sizeof *w->regions);
+    w->places = ar_arena_alloc(&flow->arena, n, sizeof *w->places);
+    w->strides = ar_arena_alloc(&flow->arena, n * ARRAS_MAX_RANK, sizeof *w->strides);
+    w->sparse = ar_arena_alloc(&flow->arena, n, sizeof *w->sparse);
+    w->sparse_bytes = ar_arena_alloc(&flow->arena, n, sizeof *w->sparse_bytes);
+    w->operands = ar_arena_alloc(&flow->arena, (size_t)most_operands(flow), sizeof *w->operands);
+    if (w->regions && w->places && w->strides && w->sparse && w->sparse_bytes && w->operands)
+        return ARRAS_OK;
+    return ar_fail_memory(err, n * sizeof *w->regions);
+}
+
+static arras_status make_workers(ar_flow *flow, arras_error *err)
+{
+    int          n = ar_pool_threads(flow->pool);
+    arras_status status = ARRAS_OK;
+
+    flow->workers = ar_arena_alloc(&flow->arena, (size_t)n, sizeof *flow->workers);
+    if (!flow->workers)
+        return ar_fail_memory(err, (size_t)n * sizeof *flow->workers);
+    flow->nworkers = n;
+    for (int i = 0; i < n && status == ARRAS_OK; i++)
+        status = make_worker(flow, &flow->workers[i], err);
+    return status;
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+/* What one level spilled can be read by the next. */
+static arras_status settle(void *context, int64_t first, int64_t last, int thread, arras_error *err)
+{
+    ar_flow     *flow = context;
+    arras_status status = ARRAS_OK;
+
+    (void)first, (void)last, (void)thread;
+    for (int i = 0; i < flow->narrays && status == ARRAS_OK; i++) {
+        ar_flow_array *a = &flow->arrays[i];
+        ar_sink       *spill = a->spill;
+
+        if (!spill || a->level != flow->settled)
+            continue;
+        a->spill = NULL;
+        status = spill->type->finish(spill, err);
+        if (status == ARRAS_OK)
+            status = ar_store_open(&a->source, a->spill_path, NULL, err);
+        unlink(a->spill_path);
+    }
+    flow->settled++;
+    return status;
+}
+
+static int last_level(const ar_flow *flow)
+{
+    int last = 0;
+
+    for (int i = 0; i < flow->npasses; i++)
+        last = flow->passes[i].level > last ? flow->passes[i].level : last;
+    return last;
+}
+
+/* Passes of one level, and then one task that all of the next wait for. */
+static arras_status add_level(ar_flow *flow, int level, int *barrier, arras_error *err)
+{
+    int          before = *barrier, number;
+    arras_status status =
+        ar_taskgraph_add(barrier, flow->tasks, (ar_task){ settle, flow, 1, "settle" }, err);
+
+    for (int i = 0; i < flow->npasses && status == ARRAS_OK; i++) {
+        ar_pass    *pass = &flow->passes[i];
+        const char *name = flow->arrays[pass->targets[0]].name;
+
+        if (pass->level != level)
+            continue;
+        status = ar_taskgraph_add(&number, flow->tasks,
+                                  (ar_task){ ar_pass_run, pass, pass->count, name }, err);
+        if (status == ARRAS_OK)
+            status = ar_taskgraph_order(flow->tasks, number, *barrier, err);
+        if (status == ARRAS_OK && before >= 0)
+            status = ar_taskgraph_order(flow->tasks, before, number, err);
+    }
+    return status;
+}
+
+static arras_status make_tasks(ar_flow *flow, arras_error *err)
+{
+    int          barrier = -1;
+    arras_status status = ar_taskgraph_new(&flow->tasks, err);
+
+    for (int level = 0; level <= last_level(flow) && status == ARRAS_OK; level++)
+        status = add_level(flow, level, &barrier, err);
+    return status == ARRAS_OK ? ar_taskgraph_instantiate(flow->tasks, err) : status;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static arras_status check_stages(const ar_flow *flow, arras_error *err)
+{
+    for (int i = 0; i < flow->nstages; i++)
+        if (flow->stages[i]->ninputs > AR_STAGE_INPUTS)
+            return ar_fail(err, ARRAS_ELIMIT, "a step reads %d arrays, and at most %d can be",
+                           flow->stages[i]->ninputs, AR_STAGE_INPUTS);
+    return ARRAS_OK;
+}
+
+arras_status ar_flow_open(ar_flow *flow, arras_error *err)
+{
+    int         *levels = ar_alloc((size_t)flow->nstages, sizeof *levels);
+    arras_status status =
+        levels ? count_bytes(flow, err) : ar_fail_memory(err, (size_t)flow->nstages);
+
+    if (status == ARRAS_OK)
+        status = check_stages(flow, err);
+    if (status == ARRAS_OK)
+        status = ar_flow_keep(flow, levels, err);
+    if (status == ARRAS_OK)
+        status = share_memory(flow, err);
+    if (status == ARRAS_OK)
+        status = ar_flow_passes(flow, err);
+    if (status == ARRAS_OK)
+        status = make_workers(flow, err);
+    if (status == ARRAS_OK)
+        status = make_tasks(flow, err);
+    ar_free(levels);
+    return status;
+}
+
+arras_status ar_flow_start(ar_flow *flow, arras_error *err)
+{
+    return ar_taskgraph_start(flow->tasks, flow->pool, err);
+}
+
+arras_status ar_flow_wait(ar_flow *flow, arras_error *err)
+{
+    return ar_taskgraph_wait(flow->tasks, err);
+}
+
+void ar_flow_cancel(ar_flow *flow) { ar_taskgraph_cancel(flow->tasks, ARRAS_ECANCEL); }
+
+double ar_flow_progress(const ar_flow *flow) { return ar_taskgraph_progress(flow->tasks); }
+
+static void release_array(ar_flow_array *a)
+{
+    if (a->owned)
+        ar_free(a->whole);
+    if (a->spill)
+        a->spill->type->abandon(a->spill);
+    if (a->spill_path && a->source)
+        a->source->type->close(a->source);
+}
+
+void ar_flow_close(ar_flow *flow)
+{
+    ar_taskgraph_free(flow->tasks); /* cancels, and waits */
+    for (int i = 0; i < flow->nworkers; i++)
+        if (flow->workers[i].scratch)
+            ar_pages_free(flow->workers[i].scratch, (size_t)flow->workers[i].scratch_bytes);
+    for (int i = 0; i < flow->narrays; i++)
+        release_array(&flow->arrays[i]);
+    ar_chunk_cache_free(flow->cache);
+    ar_arena_free(&flow->arena);
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static const char *name_of(const ar_flow_array *a) { return a->name ? a->name : "(in between)"; }
+
+static void explain_pass(ar_text *out, const ar_pass *pass)
+{
+    ar_text_add(out, "pass:");
+    for (int i = 0; i < pass->ntargets; i++)
+        ar_text_printf(out, "%s %s", i ? "," : "", name_of(&pass->flow->arrays[pass->targets[i]]));
+    ar_text_printf(out, "; %" PRId64 " tiles of", pass->count);
+    for (int axis = 0; axis < pass->axes; axis++)
+        ar_text_printf(out, "%s %" PRId64, axis ? " x" : "", pass->tile[axis]);
+    ar_text_printf(out, ", %.1f MB each, %d steps\n", (double)pass->bytes / 1e6, pass->nstages);
+}
+
+void ar_flow_explain(ar_text *out, const ar_flow *flow)
+{
+    ar_text_printf(out, "streaming: %d passes, %d threads with %.1f MB for a tile\n", flow->npasses,
+                   flow->nworkers, (double)flow->scratch / 1e6);
+    for (int i = 0; i < flow->narrays; i++)
+        if (flow->arrays[i].kept)
+            ar_text_printf(out, "kept: %s, %.1f MB %s\n", name_of(&flow->arrays[i]),
+                           (double)flow->arrays[i].bytes / 1e6,
+                           flow->arrays[i].whole ? "in memory" : "in a file");
+    for (int i = 0; i < flow->npasses; i++)
+        explain_pass(out, &flow->passes[i]);
+}

@@ -1,0 +1,45 @@
+/* flow.h -- what the files of flows share: flow_*.c, chunk_cache.c.  Internal to stream/. */
+#ifndef AR_FLOW_H
+#define AR_FLOW_H
+
+#include "stream/stream.h"
+
+/* ---- Regions (flow_regions.c) ---------------------------------------------------------------- */
+
+/* The cells of a target that a tile has. */
+void ar_pass_box(int64_t *lo, int64_t *hi, const ar_pass *pass, int target, int64_t number);
+/* Whether a pass finds an array whole in memory. */
+bool ar_pass_has_whole(const ar_pass *pass, int array);
+/* By array: what the tile computes or reads of it in scratch memory. */
+void ar_pass_regions(ar_region *regions, const ar_pass *pass, int64_t number);
+/* Bytes of scratch memory for these; INT64_MAX: too many to count. */
+int64_t ar_pass_scratch(const ar_pass *pass, const ar_region *regions);
+/* Bytes that are read from files for these. */
+int64_t ar_pass_read_bytes(const ar_pass *pass, const ar_region *regions);
+
+/* ---- Planning -------------------------------------------------------------------------------- */
+
+/* What has to be kept; levels: at which level of passes each stage runs (flow_keep.c). */
+arras_status ar_flow_keep(ar_flow *flow, int *levels, arras_error *err);
+/* Groups targets into passes (flow_passes.c). */
+arras_status ar_flow_passes(ar_flow *flow, arras_error *err);
+/* Chooses the tiles of a pass, within flow->scratch (flow_tiles.c). */
+arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err);
+
+/* ---- Running (flow_run.c) -------------------------------------------------------------------- */
+
+struct ar_flow_worker {
+    ar_region  *regions; /* by array */
+    ar_operand *places;  /* by array */
+    int64_t    *strides; /* ARRAS_MAX_RANK for each array */
+    void      **sparse;  /* by array: a mapping of its own, for regions with gaps */
+    size_t     *sparse_bytes;
+    ar_operand *operands; /* of a stage */
+    char       *scratch;
+    int64_t     scratch_bytes;
+};
+
+/* A task function: tiles of an ar_pass. */
+arras_status ar_pass_run(void *context, int64_t first, int64_t last, int thread, arras_error *err);
+
+#endif

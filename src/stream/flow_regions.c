@@ -1,0 +1,121 @@
+/* flow_regions.c -- what a tile of a pass needs of every array, found from its targets backwards.
+ */
+#include "stream/flow.h"
+
+#include <string.h>
+
+void ar_pass_box(int64_t *lo, int64_t *hi, const ar_pass *pass, int target, int64_t number)
+{
+    const ar_flow_array *a = &pass->flow->arrays[target];
+
+    for (int axis = a->rank - 1; axis >= 0; axis--) {
+        lo[axis] = 0;
+        hi[axis] = a->shape[axis];
+        if (axis < pass->axes) {
+            lo[axis] = number % pass->tiles[axis] * pass->tile[axis];
+            hi[axis] = ar_min64(lo[axis] + pass->tile[axis], a->shape[axis]);
+            number /= pass->tiles[axis];
+        }
+    }
+}
+
+bool ar_pass_has_whole(const ar_pass *pass, int array)
+{
+    const ar_flow_array *a = &pass->flow->arrays[array];
+
+    return a->whole && (a->kept ? a->level < pass->level : a->stage < 0);
+}
+
+/* ---- Backwards ------------------------------------------------------------------------------- */
+
+/* Results are computed together, all of the same cells. */
+static ar_region results_region(const ar_flow *flow, const ar_stage *s, const ar_region *regions)
+{
+    ar_region all = { .rank = flow->arrays[s->results[0]].rank }, wide = all;
+    int64_t   lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+
+    for (int k = 0; k < s->nresults; k++)
+        ar_region_add(&all, &regions[s->results[k]]);
+    if (!s->type->widen)
+        return all;
+    for (int part = 0; part < ar_region_boxes(&all); part++) {
+        ar_region box;
+
+        ar_region_part(lo, hi, &all, part);
+        s->type->widen(s, flow, lo, hi);
+        box = ar_region_box(all.rank, lo, hi);
+        ar_region_add(&wide, &box);
+    }
+    return wide;
+}
+
+static void add_needs(const ar_pass *pass, const ar_stage *s, const ar_region *own,
+                      ar_region *regions)
+{
+    int64_t   lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+    ar_region needs[AR_STAGE_INPUTS];
+
+    for (int part = 0; part < ar_region_boxes(own); part++) {
+        ar_region_part(lo, hi, own, part);
+        s->type->needs(s, pass->flow, lo, hi, needs);
+        for (int k = 0; k < s->ninputs; k++)
+            if (!ar_pass_has_whole(pass, s->inputs[k]))
+                ar_region_add(&regions[s->inputs[k]], &needs[k]);
+    }
+}
+
+void ar_pass_regions(ar_region *regions, const ar_pass *pass, int64_t number)
+{
+    const ar_flow *flow = pass->flow;
+    int64_t        lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+
+    for (int a = 0; a < flow->narrays; a++) {
+        regions[a].rank = flow->arrays[a].rank;
+        regions[a].any = false;
+    }
+    for (int i = 0; i < pass->ntargets; i++) {
+        ar_pass_box(lo, hi, pass, pass->targets[i], number);
+        regions[pass->targets[i]] = ar_region_box(flow->arrays[pass->targets[i]].rank, lo, hi);
+    }
+    for (int i = pass->nstages - 1; i >= 0; i--) {
+        const ar_stage *s = flow->stages[pass->stages[i]];
+        ar_region       own = results_region(flow, s, regions);
+
+        for (int k = 0; k < s->nresults; k++)
+            regions[s->results[k]] = own;
+        if (own.any)
+            add_needs(pass, s, &own, regions);
+    }
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static int64_t region_bytes(const ar_flow_array *a, const ar_region *region)
+{
+    int64_t bytes;
+
+    if (!ar_mul64(&bytes, ar_region_cells(region), (int64_t)ar_dtype_size(a->dtype)))
+        return INT64_MAX;
+    return bytes;
+}
+
+int64_t ar_pass_scratch(const ar_pass *pass, const ar_region *regions)
+{
+    int64_t bytes = 0;
+
+    for (int a = 0; a < pass->flow->narrays; a++)
+        if (!ar_add64(&bytes, bytes, region_bytes(&pass->flow->arrays[a], &regions[a])))
+            return INT64_MAX;
+    return bytes;
+}
+
+int64_t ar_pass_read_bytes(const ar_pass *pass, const ar_region *regions)
+{
+    int64_t bytes = 0;
+
+    for (int a = 0; a < pass->flow->narrays; a++)
+        if (pass->flow->arrays[a].source &&
+            !ar_add64(&bytes, bytes, region_bytes(&pass->flow->arrays[a], &regions[a])))
+            return INT64_MAX;
+    return bytes;
+}

@@ -1,0 +1,290 @@
+/* flow_run.c -- one tile after the other: read, compute, write. */
+#include "stream/flow.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* Kernels may look a little ahead. */
+enum { ALIGN = 64, AHEAD = 4096 };
+
+/* ---- Scratch memory -------------------------------------------------------------------------- */
+
+/* The box around a region, in C order; its bytes. */
+static int64_t lay_out(int64_t *strides, const ar_flow_array *a, const ar_region *region)
+{
+    int64_t stride = (int64_t)ar_dtype_size(a->dtype);
+
+    for (int axis = a->rank - 1; axis >= 0; axis--) {
+        strides[axis] = stride;
+        stride *= region->axes[axis].hi - region->axes[axis].lo;
+    }
+    return stride;
+}
+
+static void set_place(ar_flow_worker *w, int array, const ar_flow *flow, char *first)
+{
+    const ar_flow_array *a = &flow->arrays[array];
+    const int64_t       *strides = w->strides + (ptrdiff_t)array * ARRAS_MAX_RANK;
+    uintptr_t            origin = (uintptr_t)first;
+
+    for (int axis = 0; axis < a->rank; axis++)
+        origin -= (uintptr_t)(w->regions[array].axes[axis].lo * strides[axis]);
+    w->places[array] = (ar_operand){ (char *)origin, a->shape, strides };
+}
+
+/* With a gap, only pages that are used take memory. */
+static arras_status place_sparse(ar_flow_worker *w, int array, const ar_flow *flow, int64_t bytes,
+                                 arras_error *err)
+{
+    size_t size = (size_t)bytes + AHEAD;
+    void  *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (pages == MAP_FAILED)
+        return ar_fail_memory(err, size);
+    w->sparse[array] = pages;
+    w->sparse_bytes[array] = size;
+    set_place(w, array, flow, pages);
+    return ARRAS_OK;
+}
+
+static void release_sparse(ar_flow_worker *w, int narrays)
+{
+    for (int a = 0; a < narrays; a++)
+        if (w->sparse[a]) {
+            munmap(w->sparse[a], w->sparse_bytes[a]);
+            w->sparse[a] = NULL;
+        }
+}
+
+static arras_status grow_scratch(ar_flow_worker *w, int64_t bytes, arras_error *err)
+{
+    if (bytes <= w->scratch_bytes)
+        return ARRAS_OK;
+    if (w->scratch)
+        ar_pages_free(w->scratch, (size_t)w->scratch_bytes);
+    bytes = (bytes + 4095) / 4096 * 4096;
+    w->scratch_bytes = 0;
+    w->scratch = ar_pages_alloc((size_t)bytes);
+    if (!w->scratch)
+        return ar_fail_memory(err, (size_t)bytes);
+    w->scratch_bytes = bytes;
+    return ARRAS_OK;
+}
+
+static bool same_box(const ar_region *region, const int64_t *lo, const int64_t *hi)
+{
+    if (!ar_region_is_box(region))
+        return false;
+    for (int axis = 0; axis < region->rank; axis++)
+        if (region->axes[axis].lo != lo[axis] || region->axes[axis].hi != hi[axis])
+            return false;
+    return true;
+}
+
+/* A target in memory, of which nobody needs more than the tile's own cells, is written in place. */
+static bool is_direct(const ar_pass *pass, const ar_flow_worker *w, int array, int64_t tile)
+{
+    const ar_flow_array *a = &pass->flow->arrays[array];
+    int64_t              lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+
+    if (!a->whole || a->sink || a->spill)
+        return false;
+    for (int i = 0; i < pass->ntargets; i++)
+        if (pass->targets[i] == array) {
+            ar_pass_box(lo, hi, pass, array, tile);
+            return same_box(&w->regions[array], lo, hi);
+        }
+    return false;
+}
+
+static void use_whole(ar_flow_worker *w, const ar_flow *flow, int array)
+{
+    const ar_flow_array *a = &flow->arrays[array];
+
+    w->places[array] = (ar_operand){ a->whole, a->shape, a->strides };
+}
+
+/* Gives every array of the tile its place. */
+static arras_status place_arrays(const ar_pass *pass, ar_flow_worker *w, int64_t tile,
+                                 arras_error *err)
+{
+    const ar_flow *flow = pass->flow;
+    int64_t        bytes = 0;
+    arras_status   status = ARRAS_OK;
+
+    for (int round = 0; round < 2 && status == ARRAS_OK; round++) {
+        if (round == 1)
+            status = grow_scratch(w, bytes + AHEAD, err);
+        bytes = 0;
+        for (int a = 0; a < flow->narrays && status == ARRAS_OK; a++) {
+            int64_t *strides = w->strides + (ptrdiff_t)a * ARRAS_MAX_RANK, size;
+
+            if (ar_pass_has_whole(pass, a) || is_direct(pass, w, a, tile)) {
+                use_whole(w, flow, a);
+            } else if (!w->regions[a].any) { /* kernels look at its strides all the same */
+                w->places[a] = (ar_operand){ w->scratch, flow->arrays[a].shape, strides };
+            } else {
+                size = lay_out(strides, &flow->arrays[a], &w->regions[a]);
+                if (!ar_region_is_box(&w->regions[a])) {
+                    if (round == 1)
+                        status = place_sparse(w, a, flow, size, err);
+                    continue;
+                }
+                if (round == 1)
+                    set_place(w, a, flow, w->scratch + bytes);
+                bytes += (size + ALIGN - 1) / ALIGN * ALIGN;
+            }
+        }
+    }
+    return status;
+}
+
+/* ---- Read, compute, write -------------------------------------------------------------------- */
+
+static arras_status read_array(const ar_pass *pass, ar_flow_worker *w, int array, arras_error *err)
+{
+    ar_flow_array *a = &pass->flow->arrays[array];
+    int64_t        lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+    arras_status   status = ARRAS_OK;
+
+    for (int i = 0; i < ar_region_boxes(&w->regions[array]) && status == ARRAS_OK; i++) {
+        ar_region_part(lo, hi, &w->regions[array], i);
+        status = ar_chunk_cache_read(pass->flow->cache, a->source, lo, hi, w->places[array].origin,
+                                     w->places[array].strides, err);
+    }
+    return status;
+}
+
+/* Whether an array comes out of a file in this pass. */
+static bool is_read(const ar_pass *pass, int array)
+{
+    const ar_flow_array *a = &pass->flow->arrays[array];
+
+    if (a->spill_path)
+        return a->level < pass->level;
+    return a->source && !ar_pass_has_whole(pass, array);
+}
+
+static arras_status fail_in(const ar_pass *pass, const ar_stage *s, const int64_t *lo,
+                            const int64_t *hi, arras_status status, arras_error *err)
+{
+    const ar_flow_array *a = &pass->flow->arrays[s->results[0]];
+    arras_error          why = *err;
+    ar_text              cells = { 0 };
+
+    for (int axis = 0; axis < a->rank; axis++)
+        ar_text_printf(&cells, "%s%" PRId64 ":%" PRId64, axis ? ", " : "", lo[axis], hi[axis]);
+    ar_fail(err, status, "%s[%s]: %s", a->name ? a->name : "an array in between",
+            cells.data ? cells.data : "", why.text);
+    ar_text_free(&cells);
+    return status;
+}
+
+static arras_status run_stage(const ar_pass *pass, ar_flow_worker *w, const ar_stage *s, int thread,
+                              arras_error *err)
+{
+    const ar_region *region = &w->regions[s->results[0]];
+    int64_t          lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+    arras_error      why = { 0 };
+    arras_status     status = ARRAS_OK;
+
+    for (int k = 0; k < s->nresults; k++)
+        w->operands[k] = w->places[s->results[k]];
+    for (int k = 0; k < s->ninputs; k++)
+        w->operands[s->nresults + k] = w->places[s->inputs[k]];
+    for (int i = 0; i < ar_region_boxes(region) && status == ARRAS_OK; i++) {
+        ar_region_part(lo, hi, region, i);
+        status = s->type->compute(s, w->operands, lo, hi, thread, &why);
+    }
+    if (status == ARRAS_OK)
+        return ARRAS_OK;
+    if (err)
+        *err = why;
+    return err ? fail_in(pass, s, lo, hi, status, err) : status;
+}
+
+static char *cell_at(const ar_operand *place, int rank, const int64_t *index)
+{
+    uintptr_t at = (uintptr_t)place->origin;
+
+    for (int axis = 0; axis < rank; axis++)
+        at += (uintptr_t)(index[axis] * place->strides[axis]);
+    return (char *)at;
+}
+
+static arras_status write_file(ar_sink *sink, const ar_flow_worker *w, int array, const int64_t *lo,
+                               const int64_t *hi, arras_error *err)
+{
+    const ar_operand *place = &w->places[array];
+    bool              dense = same_box(&w->regions[array], lo, hi);
+
+    return ar_sink_write(sink, lo, hi, cell_at(place, sink->info.rank, lo),
+                         dense ? NULL : place->strides, 1, err);
+}
+
+static arras_status write_target(const ar_pass *pass, ar_flow_worker *w, int array, int64_t tile,
+                                 arras_error *err)
+{
+    ar_flow_array *a = &pass->flow->arrays[array];
+    ar_box         box = { .rank = a->rank };
+    arras_status   status = ARRAS_OK;
+
+    ar_pass_box(box.lo, box.hi, pass, array, tile);
+    if (a->sink)
+        status = write_file(a->sink, w, array, box.lo, box.hi, err);
+    if (a->spill && status == ARRAS_OK)
+        status = write_file(a->spill, w, array, box.lo, box.hi, err);
+    if (a->whole && w->places[array].origin != a->whole)
+        ar_box_copy(&box, ar_dtype_size(a->dtype), a->whole, a->strides, w->places[array].origin,
+                    w->places[array].strides);
+    return status;
+}
+
+/* An earlier process computed it already. */
+static bool is_done(const ar_pass *pass, int64_t tile)
+{
+    int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+
+    for (int i = 0; i < pass->ntargets; i++) {
+        const ar_flow_array *a = &pass->flow->arrays[pass->targets[i]];
+
+        ar_pass_box(lo, hi, pass, pass->targets[i], tile);
+        if (a->kept || a->whole || !a->sink || !a->sink->type->has_box ||
+            !a->sink->type->has_box(a->sink, lo, hi))
+            return false;
+    }
+    return true;
+}
+
+static arras_status run_tile(const ar_pass *pass, ar_flow_worker *w, int64_t tile, int thread,
+                             arras_error *err)
+{
+    const ar_flow *flow = pass->flow;
+    arras_status   status;
+
+    ar_pass_regions(w->regions, pass, tile);
+    status = place_arrays(pass, w, tile, err);
+    for (int a = 0; a < flow->narrays && status == ARRAS_OK; a++)
+        if (w->regions[a].any && is_read(pass, a))
+            status = read_array(pass, w, a, err);
+    for (int i = 0; i < pass->nstages && status == ARRAS_OK; i++)
+        if (w->regions[flow->stages[pass->stages[i]]->results[0]].any)
+            status = run_stage(pass, w, flow->stages[pass->stages[i]], thread, err);
+    for (int i = 0; i < pass->ntargets && status == ARRAS_OK; i++)
+        if (w->regions[pass->targets[i]].any)
+            status = write_target(pass, w, pass->targets[i], tile, err);
+    release_sparse(w, flow->narrays);
+    return status;
+}
+
+arras_status ar_pass_run(void *context, int64_t first, int64_t last, int thread, arras_error *err)
+{
+    const ar_pass *pass = context;
+    arras_status   status = ARRAS_OK;
+
+    for (int64_t tile = first; tile < last && status == ARRAS_OK; tile++)
+        if (!is_done(pass, tile))
+            status = run_tile(pass, &pass->flow->workers[thread], tile, thread, err);
+    return status;
+}

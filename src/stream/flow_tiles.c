@@ -1,0 +1,174 @@
+/* flow_tiles.c -- the tiles of a pass.
+ *
+ * Slabs of whole rows first, along which memory and files run; further axes are cut only where one
+ * slab is too large.  Tiles are as small as caches like them, but so large that halos, which are
+ * read twice, stay a small part of what is read. */
+#include "stream/flow.h"
+
+enum {
+    COSY = 4 << 20,      /* bytes of a tile that caches like */
+    HALO_PERCENT = 5,    /* more of what is read should not be read twice */
+    TILES_PER_THREAD = 4 /* at least, so that all threads end at the same time */
+};
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+static void count_tiles(ar_pass *pass)
+{
+    pass->count = 1;
+    for (int axis = 0; axis < pass->axes; axis++) {
+        pass->tiles[axis] = (pass->shape[axis] + pass->tile[axis] - 1) / pass->tile[axis];
+        pass->count *= pass->tiles[axis];
+    }
+}
+
+/* The tile in the middle has all its halos. */
+static int64_t middle_tile(const ar_pass *pass)
+{
+    int64_t number = 0;
+
+    for (int axis = 0; axis < pass->axes; axis++)
+        number = number * pass->tiles[axis] + pass->tiles[axis] / 2;
+    return number;
+}
+
+static int64_t bytes_with(ar_pass *pass, int axis, int64_t cells, ar_region *regions)
+{
+    pass->tile[axis] = cells;
+    count_tiles(pass);
+    if (pass->count == 0)
+        return 0;
+    ar_pass_regions(regions, pass, middle_tile(pass));
+    return ar_pass_scratch(pass, regions);
+}
+
+static int64_t common_multiple(int64_t a, int64_t b)
+{
+    int64_t x = a, y = b, product;
+
+    while (y) {
+        int64_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return ar_mul64(&product, a / x, b) ? product : INT64_MAX / 2;
+}
+
+/* Tiles are whole chunks of the files that they are written to. */
+static int64_t grain(const ar_pass *pass, int axis)
+{
+    int64_t cells = 1;
+
+    for (int i = 0; i < pass->ntargets; i++) {
+        const ar_sink *sink = pass->flow->arrays[pass->targets[i]].sink;
+
+        if (sink && sink->info.chunked)
+            cells = common_multiple(cells, ar_max64(1, sink->info.chunk[axis]));
+    }
+    return ar_min64(cells, ar_max64(1, pass->shape[axis]));
+}
+
+/* And, where that is possible, of the chunks that are read. */
+static int64_t reading_grain(const ar_pass *pass, int axis, int64_t of_sinks)
+{
+    int64_t cells = of_sinks;
+
+    for (int a = 0; a < pass->flow->narrays; a++) {
+        const ar_flow_array *array = &pass->flow->arrays[a];
+
+        if (array->source && array->source->info.chunked && array->rank > axis &&
+            array->shape[axis] == pass->shape[axis])
+            cells = common_multiple(cells, ar_max64(1, array->source->info.chunk[axis]));
+    }
+    return cells <= pass->shape[axis] ? cells : of_sinks;
+}
+
+/* ---- Choosing -------------------------------------------------------------------------------- */
+
+/* The most cells along an axis, multiples of step, with which a tile has at most so many bytes; at
+ * least one step. */
+static int64_t most_cells(ar_pass *pass, int axis, int64_t step, int64_t bytes, ar_region *regions)
+{
+    int64_t low = 1, high = (pass->shape[axis] + step - 1) / step;
+
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+
+        if (bytes_with(pass, axis, middle * step, regions) <= bytes)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return ar_min64(low * step, ar_max64(1, pass->shape[axis]));
+}
+
+/* What all tiles read of files, against what one tile of everything would, in percent. */
+static int64_t halo_percent(ar_pass *pass, int64_t all, ar_region *regions)
+{
+    double read;
+
+    ar_pass_regions(regions, pass, middle_tile(pass));
+    read = (double)ar_pass_read_bytes(pass, regions) * (double)pass->count;
+    return all > 0 && read > (double)all ? (int64_t)((read / (double)all - 1) * 100) : 0;
+}
+
+/* Twice as large until halos are a small part, or memory ends. */
+static void grow_tiles(ar_pass *pass, int axis, int64_t all, ar_region *regions)
+{
+    while (pass->count > 1 && halo_percent(pass, all, regions) > HALO_PERCENT) {
+        int64_t before = pass->tile[axis];
+        int64_t more = ar_min64(2 * before, pass->shape[axis]);
+
+        if (more == before || bytes_with(pass, axis, more, regions) > pass->flow->scratch) {
+            bytes_with(pass, axis, before, regions);
+            return;
+        }
+    }
+}
+
+static arras_status too_large(const ar_pass *pass, arras_error *err)
+{
+    const ar_flow_array *a = &pass->flow->arrays[pass->targets[0]];
+    int                  threads = ar_pool_threads(pass->flow->pool);
+
+    return ar_fail(err, ARRAS_ELIMIT,
+                   "%s: the smallest tile needs %.1f MB of memory, and each of %d threads has "
+                   "%.1f MB: allow more memory, fewer threads, or smaller chunks",
+                   a->name ? a->name : "an array in between", (double)pass->bytes / 1e6, threads,
+                   (double)pass->flow->scratch / 1e6);
+}
+
+arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
+{
+    int64_t most = pass->flow->scratch, cosy, all;
+    int     threads = ar_pool_threads(pass->flow->pool);
+
+    for (int axis = 0; axis < pass->axes; axis++)
+        pass->tile[axis] = ar_max64(1, pass->shape[axis]);
+    count_tiles(pass);
+    if (pass->count == 0)
+        return ARRAS_OK;
+    ar_pass_regions(regions, pass, 0);
+    pass->bytes = ar_pass_scratch(pass, regions);
+    all = ar_pass_read_bytes(pass, regions);
+    cosy = ar_min64(ar_min64(COSY, most), pass->bytes / (TILES_PER_THREAD * threads));
+    if (pass->flow->tile_bytes > 0)
+        cosy = pass->flow->tile_bytes;
+    for (int axis = 0; axis < pass->axes && pass->bytes > cosy; axis++) {
+        int64_t step = grain(pass, axis), wide = reading_grain(pass, axis, step);
+        int64_t cells = most_cells(pass, axis, step, cosy, regions);
+
+        /* Rounded up to whole chunks of what is read, if there is room. */
+        if (cells % wide && bytes_with(pass, axis, (cells / wide + 1) * wide, regions) <= most)
+            cells = ar_min64((cells / wide + 1) * wide, pass->shape[axis]);
+        pass->bytes = bytes_with(pass, axis, cells, regions);
+        if (pass->bytes <= most && pass->flow->tile_bytes == 0)
+            grow_tiles(pass, axis, all, regions);
+        if (pass->bytes <= (pass->flow->tile_bytes > 0 ? cosy : most))
+            break;
+    }
+    ar_pass_regions(regions, pass, middle_tile(pass));
+    pass->bytes = ar_pass_scratch(pass, regions);
+    return pass->bytes <= most ? ARRAS_OK : too_large(pass, err);
+}

@@ -1,0 +1,193 @@
+"""stream.py --command ARRAS [--kills N] [--budget MB] -- `arras run` from files to files, tile by tile: the bits of NumPy whatever
+the format, chunks, memory and threads; within its memory; killed at any moment and resumed."""
+
+import itertools
+import os
+import random
+import subprocess
+import time
+
+import command_kit
+
+import h5py
+import numpy as np
+import zarr
+from tally import Tally
+
+SHAPE = (700, 900)
+LAPLACE = "lap[i,j] = 4*h[i,j] - h[i-1,j] - h[i+1,j] - h[i,j-1] - h[i,j+1]\nedge h = {edge}"
+PADS = {"nearest": "edge", "reflect": "symmetric", "mirror": "reflect", "wrap": "wrap", "0": "constant"}
+
+
+def field(shape=SHAPE, seed=1):
+    return np.random.default_rng(seed).random(shape, dtype="f4")
+
+
+def laplace(h, edge):
+    p = np.pad(h, 1, mode=PADS[edge])
+    four = np.float32(4)
+    return four * h - p[:-2, 1:-1] - p[2:, 1:-1] - p[1:-1, :-2] - p[1:-1, 2:]
+
+
+def write_inputs(scratch, h):
+    np.save(scratch / "in.npy", h)
+    with h5py.File(scratch / "in.h5", "w") as file:
+        file["raw"] = h
+        file.create_dataset("packed", data=h, chunks=(64, 100), compression="gzip", shuffle=True)
+    zarr.save_array(str(scratch / "in.zarr"), h, chunks=(130, 77))
+
+
+def read(scratch, name):
+    if name.endswith(".npy"):
+        return np.load(scratch / name)
+    if ".h5" in name:
+        path, inside = name.split(":")
+        with h5py.File(scratch / path) as file:
+            return file[inside][...]
+    said = scratch.run("run", "y = x", f"x={name}", "-o", "y=back.npy")
+    assert said.status == 0, said.err
+    return np.load(scratch / "back.npy")
+
+
+def remove(scratch, name):
+    subprocess.run(["rm", "-rf", str(scratch / name.split(":")[0])], check=True)
+
+
+def complain(said, got, want):
+    if said.status != 0:
+        return [said.err.strip()]
+    return [] if got().tobytes() == want.tobytes() else ["other bits"]
+
+
+# ---- The same bits ----------------------------------------------------------------------------------------------
+
+def check_formats(scratch, tally, h):
+    sources = ["in.npy", "in.h5:/raw", "in.h5:/packed", "in.zarr"]
+    sinks = [("out.npy", []), ("out.h5:/lap", []), ("out.h5:/lap", ["--chunk", "50,64", "--codec", "shuffle deflate 1"]),
+             ("out.zarr", ["--chunk", "96,900", "--codec", "zstd 1"])]
+    memory = itertools.cycle(["--memory=5M", "--memory=8M", "--memory=100M"])
+    edges = itertools.cycle(PADS)
+    for source, (sink, options) in itertools.product(sources, sinks):
+        edge = next(edges)
+        args = [next(memory), *options]
+        said = scratch.run("run", LAPLACE.format(edge=edge), f"h={source}", "-o", f"lap={sink}", *args)
+        tally.check(f"{source} to {sink} {args}, {edge}", complain(said, lambda: read(scratch, sink), laplace(h, edge)))
+        remove(scratch, sink)
+
+
+def check_programs(scratch, tally, h):
+    """Reductions, transposes, several results, small arrays in memory."""
+    program = "m = max(h)\nt[i,j] = h[j,i]\nz[i,j] = h[i,j] - w[j]\nrows[i] = max[j] h[i,j]"
+    w = np.arange(SHAPE[1], dtype="f4")
+    np.save(scratch / "w.npy", w)
+    sinks = ["-o", "m=m.npy", "-o", "t=t.h5:/t", "-o", "z=z.npy", "-o", "rows=r.npy"]
+    said = scratch.run("run", program, "h=in.h5:/packed", "w=w.npy", *sinks, "--memory=8M", "--chunk=100,100")
+    tally.check("--chunk of another rank", [] if said.status == 1 and "--chunk has 2 lengths" in said.err else [said.err])
+    said = scratch.run("run", program, "h=in.h5:/packed", "w=w.npy", *sinks, "--memory=8M")
+    wants = {"m.npy": h.max(), "t.h5:/t": h.T.copy(), "z.npy": h - w, "r.npy": h.max(axis=1)}
+    for name, want in wants.items():
+        tally.check(f"{name} of several", complain(said, lambda: read(scratch, name), np.asarray(want)))
+    said = scratch.run("run", "m = max(h)", "h=in.h5:/packed", "--memory=8M")
+    tally.check("printed", [] if said.out.strip() == str(h.max()) else [said.out + said.err])
+
+
+def check_replaced(scratch, tally, h):
+    (scratch / "old.npy").write_bytes(b"old")
+    said = scratch.run("run", LAPLACE.format(edge="0"), "h=in.h5:/raw", "-o", "old.npy", "--memory=2M")
+    tally.check("a .npy that was there is replaced", complain(said, lambda: read(scratch, "old.npy"), laplace(h, "0")))
+
+
+def start(scratch, *args):
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen([scratch.command, *args], cwd=scratch.folder, stdout=quiet, stderr=quiet)
+
+
+# ---- Memory -----------------------------------------------------------------------------------------------------
+
+def check_memory(scratch, tally, budget):
+    shape = (8192, 10 * budget * 2**20 // 4 // 8192)
+    with h5py.File(scratch / "large.h5", "w") as file:
+        data = file.create_dataset("h", shape, "f4")
+        for row in range(0, shape[0], 512):
+            data[row : row + 512] = np.float32(row)
+    args = ["run", LAPLACE.format(edge="0"), "h=large.h5:/h", "-o", "lap=lap.h5:/lap", f"--memory={budget}M"]
+    process = start(scratch, *args)
+    _, _, usage = os.wait4(process.pid, 0)
+    peak = usage.ru_maxrss * 1024
+    limit = (budget + 64) * 2**20
+    tally.check(f"{budget} MB for {10 * budget} MB", [] if peak <= limit else [f"{peak / 2**20:.0f} MB resident"])
+    remove(scratch, "large.h5")
+    remove(scratch, "lap.h5")
+
+
+# ---- Killed and resumed -----------------------------------------------------------------------------------------
+
+def check_kills(scratch, tally, h, kills, seed):
+    print(f"kills: {kills}, seed {seed}")
+    chance = random.Random(seed)
+    ways = [("lap.h5:/lap", ["--chunk=20,60", "--codec=shuffle deflate 9"]), ("lap.zarr", ["--chunk=30,90", "--codec=zstd 19"]),
+            ("lap.npy", [])]
+    want = laplace(h, "wrap")
+    for number in range(kills):
+        sink, options = ways[number % len(ways)]
+        args = ["run", LAPLACE.format(edge="wrap"), "h=in.h5:/packed", "-o", f"lap={sink}", "--memory=1M", "--resume",
+                "--checkpoint=0.002", *options]
+        rounds = 0
+        while True:
+            process = start(scratch, *args)
+            delay = chance.uniform(0.0, 0.25) if rounds < 2 else 60
+            try:
+                process.wait(timeout=delay)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                rounds += 1
+                if os.path.exists(scratch / sink.split(":")[0]):
+                    break
+        got = complain(command_kit.Said(0, "", "", b""), lambda: read(scratch, sink), want)
+        tally.check(f"killed {rounds} times, {sink}", got)
+        tally.check(f"nothing is left beside {sink}", [str(p) for p in scratch.names() if "partial" in str(p)])
+        remove(scratch, sink)
+
+
+def check_identity(scratch, tally):
+    """A changed program, or input, is noticed; the partial array of the first stays."""
+    args = ["h=in.h5:/packed", "-o", "lap=other.npy", "--memory=1M", "--resume", "--checkpoint=0.001"]
+    process = start(scratch, "run", LAPLACE.format(edge="wrap"), *args, "--threads=1")
+    folder = scratch / ".other.npy.partial"
+    for _ in range(2000):
+        if folder.exists() and (folder / "journal").exists() and (folder / "journal").stat().st_size > 200:
+            break
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    if not folder.exists():
+        tally.check("it was killed in time", ["it was not"])
+        return
+    said = scratch.run("run", LAPLACE.format(edge="0"), *args)
+    noticed = said.status == 1 and "another program" in said.err and said.err.count("\n") == 1
+    tally.check("another program is noticed", [] if noticed else [said.err])
+    os.utime(scratch / "in.h5")
+    said = scratch.run("run", LAPLACE.format(edge="wrap"), *args)
+    tally.check("another input is noticed", [] if said.status == 1 and "other inputs" in said.err else [said.err])
+    subprocess.run(["rm", "-rf", str(folder)], check=True)
+
+
+def main():
+    options = command_kit.options(__doc__, ("kills", 6), ("budget", 0))
+    tally = Tally()
+    with command_kit.Scratch(options.command) as scratch:
+        h = field()
+        write_inputs(scratch, h)
+        check_formats(scratch, tally, h)
+        check_programs(scratch, tally, h)
+        check_replaced(scratch, tally, h)
+        check_kills(scratch, tally, h, options.kills, 1)
+        check_identity(scratch, tally)
+        if options.budget:
+            check_memory(scratch, tally, options.budget)
+    tally.finish()
+
+
+main()
