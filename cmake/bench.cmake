@@ -25,6 +25,11 @@ add_executable(bench_pool bench/bench_pool.c)
 target_include_directories(bench_pool PRIVATE src)
 target_link_libraries(bench_pool PRIVATE arras_static arras_flags m)
 
+# Functions of a user of arras/apply.h, and the plain loop that they are compared with.
+set_source_files_properties(bench/bench_apply.c PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
+add_executable(bench_apply bench/bench_apply.c)
+target_link_libraries(bench_apply PRIVATE arras arras_flags m)
+
 # bench/dgfem: the right-hand sides of examples/dgfem, and the same by hand.
 file(GLOB dgfem_race_sources CONFIGURE_DEPENDS examples/dgfem/*.c bench/dgfem/*.c)
 list(FILTER dgfem_race_sources EXCLUDE REGEX "/dg_main\\.c$")

@@ -120,6 +120,27 @@ static bool appends(const cmd_job *job)
 
 static bool is_asked_for(const cmd_request *r) { return r->chunk || r->codec || r->resume; }
 
+static int sinks_of(const cmd_job *job, int result)
+{
+    int n = 0;
+
+    for (int k = 0; k < job->request.nsinks; k++)
+        n += job->request.sinks[k].result == result;
+    return n;
+}
+
+/* Of results that go nowhere but into memory. */
+static int64_t kept_bytes(const cmd_job *job)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < job->nresults; i++)
+        if (sinks_of(job, i) == 0 &&
+            __builtin_add_overflow(bytes, cmd_array_bytes(&job->results[i]), &bytes))
+            return INT64_MAX;
+    return bytes;
+}
+
 static int64_t stored_bytes(const cmd_job *job)
 {
     int64_t bytes = 0;
@@ -150,7 +171,10 @@ bool cmd_stream_decide(cmd_job *job, cmd_error *err)
     int64_t all = summary.bytes_in <= INT64_MAX - summary.bytes_out
                       ? summary.bytes_in + summary.bytes_out
                       : INT64_MAX;
-    job->streams = is_asked_for(r) || all > limit || stored_bytes(job) > WORTH_IT;
+    if (!cmd_results_describe(job, err))
+        return false;
+    job->streams = kept_bytes(job) <= limit &&
+                   (is_asked_for(r) || all > limit || stored_bytes(job) > WORTH_IT);
     return !job->streams || unmap_inputs(job, err);
 }
 
@@ -242,15 +266,6 @@ static bool make_sink(cmd_job *job, cmd_sink *sink, const cmd_array *a, const ar
 
 static bool is_pipe(const cmd_sink *sink) { return strcmp(sink->sink, "-") == 0; }
 
-static int sinks_of(const cmd_job *job, int result)
-{
-    int n = 0;
-
-    for (int k = 0; k < job->request.nsinks; k++)
-        n += job->request.sinks[k].result == result;
-    return n;
-}
-
 static bool make_sinks(cmd_job *job, const arras_source *like, const char *identity, cmd_error *err)
 {
     for (int k = 0; k < job->request.nsinks; k++) {
@@ -292,7 +307,7 @@ bool cmd_stream_prepare(cmd_job *job, cmd_error *err)
     char         *identity = NULL;
     arras_source *like;
 
-    if (!cmd_results_describe(job, err) || !open_like(&like, job, err))
+    if (!open_like(&like, job, err))
         return false;
     bool ok = (!job->request.resume || identify(&identity, job, err)) &&
               make_sinks(job, like, identity, err);

@@ -215,7 +215,7 @@ MISTAKES = [
     Case(["run", "x", "x=1", "--dot", "no/g.dot"], says="cannot write no/g.dot"),
     Case(["run", "-f", "none.arras"], says="cannot read none.arras: No such file or directory"),
     Case(["run", "-f", "folder"], says="cannot read folder: Is a directory"),
-    Case(["run", "x+y", "x=x.npy", "y=x.npy", "--memory", "50"], says="--memory allows 50"),
+    Case(["run", "x+y", "x=x.npy", "y=x.npy", "--memory", "20"], says="--memory allows 20"),
     Case(["run", "zeros([1000000,1000000])"], says="the arrays need 8000000000000 bytes of memory"),
     # .npy files that are not what they should be.
     Case(["run", "x", "x=cut.npy"], says="promises 24 bytes of data, 23 are there"),

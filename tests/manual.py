@@ -25,8 +25,9 @@ README = MANUAL.parent.parent / "README.md"
 HEADER = MANUAL.parent.parent / "include/arras/arras.h"
 # They look at graphs, or make no program.
 NOT_RECORDED = {"arras_poison", "arras_output_array", "arras_find_input", "arras_launch_cancel",
-                "arras_label_cancel",
-                "arras_program_counters", "arras_source_close", "arras_sink_abandon"}
+                "arras_label_cancel", "arras_stream_cancel", "arras_sinks_discard",
+                "arras_program_counters", "arras_source_close", "arras_sink_abandon",
+                "arras_sinks_discard"}
 TIMEOUT = 60
 
 

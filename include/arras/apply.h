@@ -54,9 +54,15 @@ typedef void arras_apply_row(const arras_cell *first, int64_t count, void *const
 /* Ends the run with this message and the place of the cell; the function returns then. */
 ARRAS_API void arras_cell_fail(const arras_cell *cell, const char *message);
 /* What accessors call when an offset is out of reach: notes it, and gives memory that can be read.
- */
+ * All that it changes is the log, which functions do not see; a compiler that knows keeps what it
+ * has in registers. */
+#if defined(__GNUC__)
+#define ARRAS_CELL_RARE __attribute__((pure, cold))
+#else
+#define ARRAS_CELL_RARE
+#endif
 ARRAS_API const char *arras_cell_outside(const arras_cell *cell, int input, int n,
-                                         const int64_t *offset);
+                                         const int64_t *offset) ARRAS_CELL_RARE;
 
 /* The address of the neighbour of input k at an offset along one, two, three or all of its axes.
  * Of a whole array, of the cell at that place. */

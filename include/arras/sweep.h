@@ -14,111 +14,27 @@
 #ifndef ARRAS_SWEEP_H
 #define ARRAS_SWEEP_H
 
-#include <arras/arras.h>
+#include <arras/apply.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---- What a function is given ---------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
-/* A cell, or a run of cells along the last axis, and all that is within reach of it.  Array 0 is the
- * state, the others are the companions. */
-typedef struct arras_site {
-    void          *context; /* the caller's */
-    void          *scratch; /* bytes of the calling thread, at first 0 */
-    int            rank;
-    int64_t        index[ARRAS_MAX_RANK]; /* of the cell; of the first cell of a run */
-    int64_t        count; /* cells of the run */
-    int64_t        step;  /* from a cell to the next one of the run: 1, in reverse -1 */
-    /* For the functions below: */
-    int64_t        cell; /* how far the cell is from the first of its run */
-    int            narrays;
-    const int64_t *before, *after; /* reach, by axis */
-    const size_t  *sizes;          /* of a cell, by array */
-    const int64_t *weights;        /* by axis: from a line to its neighbour in `lines` */
-    int64_t        nlines;         /* of each array */
-    char *const   *lines; /* of array 0: at the first cell of the run, at the offset 0 */
-    void          *fault;
-} arras_site;
-
-/* Notes that a function asked for what is out of reach, which ends the sweep with an error; returns
- * a cell of zeros.  n offsets, one for each axis. */
-ARRAS_API const void *arras_site_out_of_reach(const arras_site *s, int array, int n,
-                                              const int64_t *offsets);
-
-static inline bool arras_site_reaches(const arras_site *s, int axis, int64_t offset)
-{
-    return -s->before[axis] <= offset && offset <= s->after[axis];
-}
-
-/* The cell of an array so far away; of any rank, and faster for 1 to 3 axes. */
-static inline const void *arras_near(const arras_site *s, int array, int n, const int64_t *offsets)
-{
-    int64_t line = (int64_t)array * s->nlines;
-    bool    within = n == s->rank && array >= 0 && array < s->narrays;
-
-    for (int axis = 0; axis < n && within; axis++) {
-        within = arras_site_reaches(s, axis, offsets[axis]);
-        line += axis < n - 1 ? offsets[axis] * s->weights[axis] : 0;
-    }
-    if (!within)
-        return arras_site_out_of_reach(s, array, n, offsets);
-    return s->lines[line] + (s->cell + offsets[n - 1]) * (int64_t)s->sizes[array];
-}
-
-static inline const void *arras_near1(const arras_site *s, int array, int64_t i)
-{
-    return arras_near(s, array, 1, &i);
-}
-
-static inline const void *arras_near2(const arras_site *s, int array, int64_t i, int64_t j)
-{
-    int64_t offsets[2];
-
-    offsets[0] = i, offsets[1] = j;
-    return arras_near(s, array, 2, offsets);
-}
-
-static inline const void *arras_near3(const arras_site *s, int array, int64_t i, int64_t j,
-                                      int64_t k)
-{
-    int64_t offsets[3];
-
-    offsets[0] = i, offsets[1] = j, offsets[2] = k;
-    return arras_near(s, array, 3, offsets);
-}
-
-/* For runs: the first cell of the line that is so far away along all axes but the last, of which
- * there are n.  Cell number m of the run is at [m * step]; along the last axis a function keeps to
- * the reach by itself. */
-static inline const void *arras_line(const arras_site *s, int array, int n, const int64_t *offsets)
-{
-    int64_t all[ARRAS_MAX_RANK];
-
-    for (int axis = 0; axis < n && axis < ARRAS_MAX_RANK - 1; axis++)
-        all[axis] = offsets[axis];
-    all[n >= 0 && n < ARRAS_MAX_RANK ? n : 0] = 0;
-    return arras_near(s, array, n + 1, all);
-}
-
-static inline const void *arras_line2(const arras_site *s, int array, int64_t i)
-{
-    return arras_near2(s, array, i, 0);
-}
-
-static inline const void *arras_line3(const arras_site *s, int array, int64_t i, int64_t j)
-{
-    return arras_near3(s, array, i, j, 0);
-}
+/* Both see the state as input 0 and the companions as the others, through the accessors of
+ * arras/apply.h: arras_f32_at2(cell, 0, -1, 0) is the neighbour above.  An access out of reach, or
+ * arras_cell_fail, ends the sweep with an error. */
 
 /* Sets one cell: *value is what it was, and becomes what it shall be. */
-typedef void arras_cell_function(const arras_site *s, void *value);
-/* Sets s->count cells, one after the other: number m is at cells[m * s->step].  How cells are cut
- * into runs depends on chance, so results must not. */
-typedef void arras_row_function(const arras_site *s, void *cells);
+typedef void arras_sweep_cell(const arras_cell *cell, void *value);
+/* Sets `count` cells along the last axis, one after the other: cell number m of the run, from 0, is
+ * m * first->views[0].advance bytes from `cells`, and its neighbour in input k as many times
+ * views[k].advance from that of the first.  In reverse these are negative.  How cells are cut into
+ * runs depends on chance, so results must not. */
+typedef void arras_sweep_row(const arras_cell *first, int64_t count, void *cells);
 /* How much a cell changed; never negative. */
-typedef double arras_change_function(const void *before, const void *after, void *context);
+typedef double arras_sweep_change(const void *before, const void *after, void *context);
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
@@ -149,10 +65,10 @@ typedef bool arras_sweep_watcher(const arras_sweep_report *so_far, void *context
 
 /* All that is left 0 has a meaning. */
 typedef struct arras_sweep_request {
-    arras_cell_function *cell; /* one of the two */
-    arras_row_function  *row;
-    void                *context;
-    size_t               scratch; /* bytes for each thread */
+    arras_sweep_cell *cell; /* one of the two */
+    arras_sweep_row  *row;
+    void             *context;
+    size_t            scratch; /* bytes for each thread, at first 0 */
 
     /* What a function may look at: offsets -before ... after along each axis (NULL: 0), and what is
      * there beyond the ends of an axis (NULL: all NONE).  Under NONE cells that lack neighbours
@@ -172,7 +88,7 @@ typedef struct arras_sweep_request {
     arras_sweep_order      order;
     int64_t                most;      /* sweeps; 0: until it has converged */
     double                 tolerance; /* converged when no cell changes by more */
-    arras_change_function *change;    /* NULL: |after - before| */
+    arras_sweep_change    *change;    /* NULL: |after - before| */
     arras_sweep_watcher   *watch;     /* may be NULL */
 
     int     threads; /* 0: one for each CPU */

@@ -392,7 +392,7 @@ static arras_status check_new_name(const arras_flow *f, const ar_flow_array *a, 
 arras_status arras_flow_result(arras_flow *flow, int array, const arras_buffer *to,
                                arras_error *err)
 {
-    ar_flow_array *a;
+    ar_flow_array *a = NULL;
     arras_status   status = find_computed(&a, flow, array, err);
 
     if (status != ARRAS_OK)
@@ -408,7 +408,7 @@ arras_status arras_flow_result(arras_flow *flow, int array, const arras_buffer *
 
 arras_status arras_flow_sink(arras_flow *flow, int array, arras_sink *sink, arras_error *err)
 {
-    ar_flow_array *a;
+    ar_flow_array *a = NULL;
     arras_status   status = find_computed(&a, flow, array, err);
 
     if (status != ARRAS_OK)

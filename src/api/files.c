@@ -127,7 +127,11 @@ arras_status arras_sink_resume(arras_sink **out, const char *path, const char *i
 
     if (!out || !path || !identity || (rank > 0 && !shape))
         return no_argument("arras_sink_resume",
-                           !out ? "out" : !path ? "path" : !identity ? "identity" : "shape", err);
+                           !out        ? "out"
+                           : !path     ? "path"
+                           : !identity ? "identity"
+                                       : "shape",
+                           err);
     if (!(period > 0 && period < 1e6))
         return ar_fail(err, ARRAS_EINVAL, "%s: a checkpoint every %g seconds", path, period);
     status = check_new(path, dtype, rank, shape, err);

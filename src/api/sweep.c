@@ -43,8 +43,3 @@ arras_status arras_sweep(arras_sweep_report *report, const arras_sweep_request *
     arras_sweep_close(s);
     return status;
 }
-
-const void *arras_site_out_of_reach(const arras_site *s, int array, int n, const int64_t *offsets)
-{
-    return ar_sweep_out_of_reach(s->fault, array, n, offsets);
-}

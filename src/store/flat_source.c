@@ -241,8 +241,8 @@ static arras_status start_file(flat_sink *f, const ar_text *header, const void *
 }
 
 arras_status ar_flat_create(ar_sink **out, const ar_flat_shape *shape, const char *format,
-                            const char *path, const ar_text *header,
-                            const ar_sink_options *options, arras_error *err)
+                            const char *path, const ar_text *header, const ar_sink_options *options,
+                            arras_error *err)
 {
     size_t     length = strlen(path) + 1;
     int64_t    bytes;

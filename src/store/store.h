@@ -187,6 +187,18 @@ char *ar_box_origin(const void *first, int rank, const int64_t *lo, const int64_
 /* The `size` bytes of cells of one whole chunk.  scratch: any, to be used again. */
 arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, size_t size,
                              ar_chunk_bytes *scratch, arras_error *err);
+/* Memory for a chunk on its way, to be used for the next one too.  Zero-initialise one to start. */
+typedef struct {
+    ar_chunk_bytes bytes; /* as it is stored */
+    char          *cells;
+    size_t         room; /* bytes at `cells` */
+} ar_chunk_scratch;
+
+void ar_chunk_scratch_free(ar_chunk_scratch *scratch);
+/* The same as ar_source_chunk, wherever in the scratch memory the cells come to be; they are valid
+ * until it is used again. */
+arras_status ar_source_chunk_view(const char **cells, ar_source *s, const int64_t *chunk,
+                                  size_t size, ar_chunk_scratch *scratch, arras_error *err);
 /* Cells lo <= i < hi, as info.dtype, into memory with these strides (bytes; NULL: C order), decoded
  * on `threads` threads. */
 arras_status ar_source_read(ar_source *s, const int64_t *lo, const int64_t *hi, void *cells,
@@ -195,6 +207,10 @@ arras_status ar_source_read(ar_source *s, const int64_t *lo, const int64_t *hi, 
  * that are new). */
 arras_status ar_sink_write(ar_sink *s, const int64_t *lo, const int64_t *hi, const void *cells,
                            const int64_t *strides, int threads, arras_error *err);
+/* The same by the calling thread, with memory that it has. */
+arras_status ar_sink_write_with(ar_sink *s, const int64_t *lo, const int64_t *hi, const void *cells,
+                                const int64_t *strides, ar_chunk_scratch *scratch,
+                                arras_error *err);
 
 /* ---- Decoded chunks (chunk_cache.c) ---------------------------------------------------------- */
 

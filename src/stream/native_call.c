@@ -81,16 +81,36 @@ static void call_row(const ar_native *n, ar_native_worker *w, int64_t count)
         ar_native_call_text(n, w, count);
 }
 
+/* One input and one output, as most functions have: all that moves stays in registers. */
+static void call_cells_1_1(const ar_native *n, ar_native_worker *w, int64_t count)
+{
+    arras_apply_cell *cell = n->cell;
+    arras_view       *view = w->views;
+    int64_t          *last = &w->index[n->rank > 0 ? n->rank - 1 : 0], index = *last;
+    int64_t           advance = view->advance, bytes = n->outputs[0].cell_bytes;
+    const char       *at = view->at;
+    char             *out = w->outs[0];
+
+    for (int64_t i = 0; i < count; i++) {
+        view->at = at + i * advance;
+        w->outs[0] = out + i * bytes;
+        *last = index + i;
+        cell(&w->cell, w->outs);
+    }
+    ar_native_step(n, w, 1);
+}
+
 void ar_native_call(const ar_native *n, ar_native_worker *w, int64_t count)
 {
-    for (int64_t i = 0; i < count && n->cell; i++) {
-        n->cell(&w->cell, w->outs);
-        ar_native_step(n, w, 1);
+    if (n->cell && n->stage.ninputs == 1 && n->stage.nresults == 1) {
+        call_cells_1_1(n, w, count);
+    } else if (n->cell) {
+        for (int64_t i = 0; i < count; i++, ar_native_step(n, w, 1))
+            n->cell(&w->cell, w->outs);
+    } else {
+        call_row(n, w, count);
+        ar_native_step(n, w, count);
     }
-    if (n->cell)
-        return;
-    call_row(n, w, count);
-    ar_native_step(n, w, count);
 }
 
 /* ---- What is noted --------------------------------------------------------------------------- */
@@ -171,7 +191,9 @@ const char *ar_cell_outside(const arras_cell *cell, int input, int n, const int6
         return probe_input(cell, input, n, offset);
     note_offset(cell, input, n, offset);
     /* The cell itself, so that all cells of a row can be read too; a whole array may have none. */
-    return cell->log->native->inputs[input].whole ? zeros : cell->views[input].at;
+    if (cell->log->native && cell->log->native->inputs[input].whole)
+        return zeros;
+    return cell->views[input].at;
 }
 
 void ar_cell_fail(const arras_cell *cell, const char *message)

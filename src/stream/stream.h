@@ -171,7 +171,5 @@ arras_status ar_sweeping_run(arras_sweep_report *report, arras_sweeping *s, arra
 void         ar_sweeping_close(arras_sweeping *s);
 void         ar_sweeping_cancel(arras_sweeping *s);
 double       ar_sweeping_progress(const arras_sweeping *s);
-/* fault: of the site of the call. */
-const void *ar_sweep_out_of_reach(void *fault, int array, int n, const int64_t *offsets);
 
 #endif

@@ -112,9 +112,8 @@ arras_status ar_sweep_blocks_plan(arras_sweeping *s, const ar_sweep_tuning *tuni
     rows = g->axis > 0 ? most * g->inner : 1;
     g->height = tuning && tuning->height ? tuning->height : choose_height(s, rows);
     g->lag = round_up(g->skew * g->height, g->width);
-    s->lines.longest =
-        ar_max64(1, g->axis < s->rank - 1 ? s->shape[s->rank - 1]
-                                          : ar_min64(g->width, s->shape[s->rank - 1]));
+    s->longest = ar_max64(1, g->axis < s->rank - 1 ? s->shape[s->rank - 1]
+                                                   : ar_min64(g->width, s->shape[s->rank - 1]));
     g->done = ar_arena_alloc(&s->arena, (size_t)round_up(rows, g->height) + 1, sizeof *g->done);
     return g->done ? ARRAS_OK : ar_fail_memory(err, (size_t)rows * sizeof *g->done);
 }
@@ -137,7 +136,7 @@ static void run_column(const arras_sweeping *s, ar_sweep_worker *w)
     int64_t lines = product(s->shape, s->grid.axis + 1, last);
 
     for (int64_t n = 0; n < lines; n++) {
-        set_index(s, w->site.index, s->grid.axis + 1, last, s->step > 0 ? n : lines - 1 - n);
+        set_index(s, w->index, s->grid.axis + 1, last, s->step > 0 ? n : lines - 1 - n);
         ar_sweep_line(s, w, 0, s->shape[last]);
     }
 }
@@ -152,8 +151,8 @@ static void run_columns(const arras_sweeping *s, ar_sweep_worker *w, int64_t row
     if (s->step < 0)
         number = g->rows - 1 - row;
     if (g->axis > 0) {
-        w->site.index[0] = g->lo + number / g->inner;
-        set_index(s, w->site.index, 1, g->axis, number % g->inner);
+        w->index[0] = g->lo + number / g->inner;
+        set_index(s, w->index, 1, g->axis, number % g->inner);
     }
     if (g->axis == s->rank - 1 && s->step > 0) {
         ar_sweep_line(s, w, first + lo, first + hi);
@@ -161,7 +160,7 @@ static void run_columns(const arras_sweeping *s, ar_sweep_worker *w, int64_t row
         ar_sweep_line(s, w, first + g->columns - hi, first + g->columns - lo);
     } else {
         for (int64_t j = lo; j < hi; j++) {
-            w->site.index[g->axis] = first + (s->step > 0 ? j : g->columns - 1 - j);
+            w->index[g->axis] = first + (s->step > 0 ? j : g->columns - 1 - j);
             run_column(s, w);
         }
     }
@@ -212,7 +211,7 @@ static bool run_row_of_blocks(arras_sweeping *s, ar_sweep_worker *w, int64_t hig
             return false;
         run_block(s, w, high, wide);
         atomic_store_explicit(&g->done[high], wide + 1, memory_order_release);
-        if (w->fault.set)
+        if (w->log.failed)
             return false;
     }
     return true;
@@ -225,30 +224,41 @@ static bool run_column_of_blocks(arras_sweeping *s, ar_sweep_worker *w, int64_t 
         if (atomic_load_explicit(&s->stopped, memory_order_relaxed))
             return false;
         run_block(s, w, high, wide);
-        if (w->fault.set)
+        if (w->log.failed)
             return false;
     }
     return true;
 }
 
-static arras_status say_fault(const arras_sweeping *s, const ar_sweep_fault *f, arras_error *err)
+static void print_numbers(ar_text *out, int n, const int64_t *numbers)
 {
-    ar_text      asked = { 0 }, reach = { 0 };
-    arras_status status;
+    for (int d = 0; d < n; d++)
+        ar_text_printf(out, "%s%" PRId64, d ? ", " : "", numbers[d]);
+}
 
-    for (int d = 0; d < f->n; d++)
-        ar_text_printf(&asked, "%s%" PRId64, d ? ", " : "", f->offsets[d]);
-    for (int d = 0; d < s->rank; d++)
-        ar_text_printf(&reach, "%s%" PRId64 " to %" PRId64, d ? ", " : "", -s->before[d],
-                       s->after[d]);
-    status = ar_fail(err, ARRAS_EINDEX,
-                     "sweep: the function asks for offset [%s] of array %d; there are arrays 0 to "
-                     "%d, and the reach that was declared is [%s]",
-                     asked.data ? asked.data : "", f->array, s->narrays - 1,
-                     reach.data ? reach.data : "");
-    ar_text_free(&asked);
-    ar_text_free(&reach);
-    return status;
+static arras_status complain(const arras_sweeping *s, const struct arras_cell_log *log,
+                             arras_error *err)
+{
+    arras_status code = log->input < 0 ? ARRAS_EINVAL : ARRAS_EINDEX;
+    ar_text      text = { 0 };
+
+    print_numbers(&text, s->rank, log->index);
+    ar_text_add(&text, "]: ");
+    if (log->input < 0) {
+        ar_text_add(&text, log->message);
+    } else {
+        ar_text_printf(&text, "the function reads array %d at the offset [", log->input);
+        print_numbers(&text, log->n, log->offset);
+        ar_text_add(&text, "], and declared a reach of [");
+        print_numbers(&text, s->rank, s->before);
+        ar_text_add(&text, "] before and [");
+        print_numbers(&text, s->rank, s->after);
+        ar_text_add(&text, "] after");
+    }
+    ar_fail(err, code, "sweep: %s [%s", s->request.cell ? "cell" : "the run of cells from",
+            text.data ? text.data : "");
+    ar_text_free(&text);
+    return code;
 }
 
 /* A task function: every part takes what is next until nothing is left. */
@@ -264,10 +274,10 @@ static arras_status run_blocks(void *context, int64_t first, int64_t last, int t
     for (int64_t n; (n = atomic_fetch_add(&g->next, 1)) < units;)
         if (!(g->columns_wait ? run_row_of_blocks(s, w, n) : run_column_of_blocks(s, w, n)))
             break;
-    if (!w->fault.set)
+    if (!w->log.failed)
         return ARRAS_OK;
     atomic_store(&s->stopped, true);
-    return say_fault(s, &w->fault, err);
+    return complain(s, &w->log, err);
 }
 
 static arras_status make_tasks(arras_sweeping *s, arras_error *err)

@@ -1,9 +1,5 @@
 /* sweep_job.h -- ordered sweeps in place: what the files sweep_*.c share.
  *
- * Lines.   A function sees its neighbours through a table of lines: for every offset along the axes
- *          but the last, where the line of cells at that offset is.  Beyond the end of an axis that
- *          is the line the rule says, or a line of fill values, so nothing is copied or padded; only
- *          the few cells at the ends of a line are gathered one by one.
  * Blocks.  One axis is cut into columns; the axes before it, taken together, are rows.  A block is
  *          so many rows high and columns wide, and each of its rows begins `skew` columns before the
  *          one above, so that it needs nothing of blocks to its right.  It waits for the block to
@@ -15,7 +11,7 @@
 #include <arras/sweep.h>
 #include <stdatomic.h>
 
-#include "stream/stream.h"
+#include "stream/native.h"
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
@@ -25,7 +21,6 @@ typedef struct {
     int64_t     strides[ARRAS_MAX_RANK]; /* in bytes */
     char       *origin; /* where cell [0, 0, ...] is, or would be */
     uint8_t     fill[16];
-    char       *blank; /* a line of fill values */
 
     /* Not in memory that was given: */
     bool       windowed;
@@ -41,31 +36,16 @@ static inline char *ar_sweep_at(const char *origin, int64_t offset)
     return (char *)((uintptr_t)origin + (uintptr_t)offset);
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------- */
-
-typedef struct {
-    int64_t  weights[ARRAS_MAX_RANK]; /* of the axes but the last: from line to line */
-    int64_t  count, centre;           /* of an array; the one at offset 0 */
-    int64_t *deltas; /* by array and line: in bytes from the one at offset 0 */
-    int64_t  longest; /* run, in cells */
-} ar_sweep_lines;
-
-/* A function asked for what is out of reach. */
-typedef struct {
-    bool    set;
-    int     array, n;
-    int64_t offsets[ARRAS_MAX_RANK];
-} ar_sweep_fault;
-
 /* What a thread has for itself. */
 typedef struct {
-    arras_site     site;
-    char         **lines, **gathered; /* tables of all arrays */
-    char          *ends;  /* cells that are gathered */
-    char          *saved; /* a run as it was before */
-    ar_sweep_fault fault;
-    int64_t        changes;
-    double         largest;
+    arras_cell            cell;
+    int64_t               index[ARRAS_MAX_RANK];
+    arras_view           *views, *patches; /* by array: where its cells are, and in the patch */
+    char                 *patch; /* what is around a cell near the border */
+    char                 *saved; /* a run as it was before */
+    struct arras_cell_log log;
+    int64_t               changes;
+    double                largest;
 } ar_sweep_worker;
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
@@ -95,7 +75,8 @@ struct arras_sweeping {
     int                 narrays;
     ar_sweep_array     *arrays; /* the state, then companions */
     size_t             *sizes;
-    ar_sweep_lines      lines;
+    int64_t             patch_cells; /* of one array */
+    int64_t             longest;     /* run, in cells */
     ar_sweep_grid       grid;
     int64_t             slab;  /* rows of axis 0 that are read at once */
     bool                whole; /* that is all of them */
@@ -120,9 +101,9 @@ arras_status ar_sweep_check(arras_sweeping *s, arras_error *err);
 
 /* ---- sweep_lines.c --------------------------------------------------------------------------- */
 
-arras_status ar_sweep_lines_plan(arras_sweeping *s, arras_error *err);
+arras_status ar_sweep_patch_plan(arras_sweeping *s, arras_error *err);
 arras_status ar_sweep_worker_make(arras_sweeping *s, ar_sweep_worker *w, arras_error *err);
-/* The cells lo <= i < hi along the last axis; w->site.index has the rest of their index. */
+/* The cells lo <= i < hi along the last axis; w->index has the rest of their index. */
 void ar_sweep_line(const arras_sweeping *s, ar_sweep_worker *w, int64_t lo, int64_t hi);
 
 /* ---- sweep_changes.c ------------------------------------------------------------------------- */

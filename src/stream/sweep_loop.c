@@ -163,7 +163,7 @@ static arras_status prepare(arras_sweeping *s, const ar_sweep_tuning *tuning, ar
     if (status == ARRAS_OK)
         status = ar_sweep_blocks_plan(s, tuning, err);
     if (status == ARRAS_OK)
-        status = ar_sweep_lines_plan(s, err);
+        status = ar_sweep_patch_plan(s, err);
     return status == ARRAS_OK ? make_workers(s, err) : status;
 }
 
@@ -205,18 +205,4 @@ double ar_sweeping_progress(const arras_sweeping *s)
     int64_t done = atomic_load(&s->progress);
 
     return s->cells > 0 ? (double)done / (double)s->cells : 0;
-}
-
-const void *ar_sweep_out_of_reach(void *fault, int array, int n, const int64_t *offsets)
-{
-    static const uint64_t zeros[2];
-    ar_sweep_fault       *f = fault;
-
-    if (!f->set) {
-        *f = (ar_sweep_fault){ .set = true, .array = array, .n = n };
-        f->n = n < 0 ? 0 : n > ARRAS_MAX_RANK ? ARRAS_MAX_RANK : n;
-        for (int d = 0; d < f->n; d++)
-            f->offsets[d] = offsets[d];
-    }
-    return zeros;
 }

@@ -8,14 +8,6 @@
 
 /* ---- How many rows fit ----------------------------------------------------------------------- */
 
-/* Half of what is free. */
-static int64_t free_memory(void)
-{
-    long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-
-    return pages > 0 && size > 0 ? (int64_t)pages * size / 2 : (int64_t)1 << 30;
-}
-
 /* Each thread has a chunk as it is and as it is stored. */
 static int64_t decoding_bytes(const arras_sweeping *s, const ar_store_info *info)
 {
@@ -53,7 +45,7 @@ static int64_t count_bytes(const arras_sweeping *s, int64_t *besides, int64_t *c
 
 static arras_status choose_slab(arras_sweeping *s, arras_error *err)
 {
-    int64_t memory = s->request.memory ? s->request.memory : free_memory(), besides, chunk;
+    int64_t memory = s->request.memory ? s->request.memory : ar_memory_fair(), besides, chunk;
     int64_t bytes = count_bytes(s, &besides, &chunk), rows, least;
 
     if (bytes == 0) {
