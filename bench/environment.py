@@ -16,11 +16,11 @@ def is_active():
     return Path(sys.prefix).resolve() == FOLDER
 
 
-def make():
+def make(packages):
     if not PYTHON.exists():
         print("== bench: making a virtual environment in build/bench-env", flush=True)
         subprocess.run([sys.executable, "-m", "venv", FOLDER], check=True)
-    for package in PACKAGES:
+    for package in packages:
         install(package)
 
 
@@ -53,7 +53,7 @@ def threads_in_environment(threads):
     os.environ.update(variables)
 
 
-def enter():
+def enter(packages=PACKAGES):
     """Goes on in the environment's Python, with the same arguments."""
-    make()
+    make(packages)
     os.execv(PYTHON, [str(PYTHON), *sys.argv])

@@ -16,6 +16,8 @@ static const cmd_command commands[] = {
       cmd_info_options },
     { "chunk", "[SOURCE]", "the chunk shape for the way an array is read", cmd_chunk,
       cmd_chunk_options },
+    { "rechunk", "SOURCE SINK", "copy an array into other chunks, within a budget of memory",
+      cmd_rechunk, cmd_rechunk_options },
     { "repl", "[name=SOURCE ...]", "type equations and see what they give", cmd_repl,
       cmd_repl_options },
     { "label", "SOURCE SINK", "number the connected components of an array", cmd_label,

@@ -15,6 +15,9 @@ static const char info_text[] = {
 static const char chunk_text[] = {
 #include "help_chunk.inc"
 };
+static const char rechunk_text[] = {
+#include "help_rechunk.inc"
+};
 static const char repl_text[] = {
 #include "help_repl.inc"
 };
@@ -37,6 +40,7 @@ static const cmd_topic topics[] = {
     { "show", show_text },
     { "info", info_text },
     { "chunk", chunk_text },
+    { "rechunk", rechunk_text },
     { "repl", repl_text },
     { "label", label_text },
     { "help", help_text },

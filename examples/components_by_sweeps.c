@@ -22,14 +22,15 @@ typedef struct {
     bool    diagonal; /* 8 neighbours, not 4 */
 } field;
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 
 /* Labels less 1, so that none (0) is more than any. */
-static uint32_t rank_of(int32_t label) { return (uint32_t)label - 1; }
+static int32_t rank_of(int32_t label) { return (label - 1) & INT32_MAX; }
 
 /* The least around each cell but for the cell before it, which this run is about to set: nothing
  * here waits for anything, so compilers make vectors of it. */
-static void look_around(uint32_t *found, const arras_cell *first, int64_t count, int64_t step)
+static void look_around(int32_t *restrict found, const arras_cell *first, int64_t count,
+                        int64_t step)
 {
     const field   *f = first->context;
     const int32_t *row = (const int32_t *)(const void *)arras_cell_near2(first, 0, 0, 0);
@@ -49,21 +50,21 @@ static void look_around(uint32_t *found, const arras_cell *first, int64_t count,
 static void take_least(const arras_cell *first, int64_t count, void *cells)
 {
     const field   *f = first->context;
-    uint32_t      *found = first->scratch;
+    int32_t       *found = first->scratch;
     int64_t        step = first->views[0].advance < 0 ? -1 : 1;
     int32_t       *label = cells;
     const uint8_t *ice = (const uint8_t *)arras_cell_near2(first, 1, 0, 0);
-    uint32_t       number = (uint32_t)(first->index[0] * f->columns + first->index[1]);
-    uint32_t       before = rank_of(arras_i32_at2(first, 0, 0, -step));
+    int32_t        number = (int32_t)(first->index[0] * f->columns + first->index[1]);
+    int32_t        before = rank_of(arras_i32_at2(first, 0, 0, -step));
 
     look_around(found, first, count, step);
     if (step < 0)
         found += count - 1;
-    for (int64_t n = 0; n < count; n++, number += (uint32_t)step) {
-        uint32_t now = least(before, least(found[n * step], number));
+    for (int64_t n = 0; n < count; n++, number += (int32_t)step) {
+        int32_t now = least(before, least(found[n * step], number));
 
-        before = ice[n * step] ? now : UINT32_MAX;
-        label[n * step] = (int32_t)(before + 1);
+        before = ice[n * step] ? now : INT32_MAX;
+        label[n * step] = ice[n * step] ? now + 1 : 0;
     }
 }
 
@@ -81,7 +82,7 @@ static arras_sweep_request request_for(field *f, const arras_sweep_array *ice)
     static const arras_edge_rule edges[] = { ARRAS_EDGE_CONSTANT, ARRAS_EDGE_CONSTANT };
     arras_sweep_request          r = { .row = take_least, .context = f };
 
-    r.scratch = (size_t)f->columns * sizeof(uint32_t);
+    r.scratch = (size_t)f->columns * sizeof(int32_t);
     r.before = r.after = reach;
     r.edges = edges;
     r.ncompanions = 1;
@@ -131,7 +132,7 @@ static int run_small(void)
     static uint8_t      mask[ROWS][COLUMNS];
     static int32_t      labels[ROWS][COLUMNS];
     const int64_t       shape[] = { ROWS, COLUMNS };
-    field               f = { COLUMNS, false };
+    field               f = { COLUMNS, true };
     arras_sweep_array   ice = { .buffer = { mask, ARRAS_U8, 2, shape, NULL } };
     arras_sweep_request r = request_for(&f, &ice);
     arras_sweep_report  report;

@@ -26,7 +26,7 @@ static inline int pick(int n) { return (int)(random_bits() >> 33) % n; }
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
 typedef struct {
-    char        name[8];
+    char        name[16];
     arras_dtype dtype;
     int         rank;
     int64_t     shape[MOST_AXES + 1];
@@ -194,6 +194,8 @@ static inline void sum_row(const arras_cell *c, int64_t count, void *const *out)
     }
 }
 
+static const char *const input_names[MOST_INPUTS] = { "f", "g", "h" };
+
 /* The same as text. */
 static inline void sum_text(ar_text *out, const sum *s)
 {
@@ -202,7 +204,7 @@ static inline void sum_text(ar_text *out, const sum *s)
         for (int o = 0; o < s->terms[k].noffsets; o++) {
             const term *t = &s->terms[k];
 
-            ar_text_printf(out, "all += %g * %s(", weight(k, o), t->array->name);
+            ar_text_printf(out, "all += %g * %s(", weight(k, o), input_names[k]);
             for (int axis = 0; axis < t->array->rank; axis++)
                 ar_text_printf(out, "%s%d", axis ? ", " : "", (int)t->offsets[o][axis]);
             ar_text_add(out, ");\n");

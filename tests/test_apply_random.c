@@ -114,7 +114,7 @@ static void random_borders(term *t, bool all_have)
 }
 
 /* All inputs alike: the library finds starts and shape, and so does this. */
-static bool infer_shape(sum *s, const int64_t *step)
+static void infer_shape(sum *s, const int64_t *step)
 {
     for (int axis = 0; axis < s->rank; axis++) {
         int64_t first = 0, last = INT64_MAX;
@@ -135,7 +135,6 @@ static bool infer_shape(sum *s, const int64_t *step)
             s->terms[k].start[axis] = first;
         }
     }
-    return true;
 }
 
 /* Any place in any array, along any axis of the result. */
@@ -194,10 +193,10 @@ static void random_sum(world *w, int number)
         /* The newest is read most often, so that functions follow each other. */
         int from = pick(2) ? w->ngrids - 1 : pick(w->ngrids);
 
+        if (w->grids[from]->rank > MOST_AXES || grid_count(w->grids[from]) == 0)
+            from = 0;
         s->terms[k].array = w->grids[from];
-        if (w->grids[from]->rank > MOST_AXES)
-            s->terms[k].array = w->grids[0];
-        alike = alike && s->terms[k].array->rank == rank;
+        alike = alike && w->grids[from]->rank == rank;
     }
     w->inferred[number] = alike;
     w->declared[number] = pick(3);
@@ -288,6 +287,7 @@ static arras_status add_sum(arras_flow *flow, world *w, int number, bool text, a
         term *t = &s->terms[k];
 
         inputs[k] = (arras_apply_input){ .array = number_of(w, t->array),
+                                         .name = input_names[k],
                                          .before = w->declared[number] ? t->before : NULL,
                                          .after = w->declared[number] ? t->after : NULL,
                                          .borders = t->borders,
@@ -302,7 +302,6 @@ static arras_status add_sum(arras_flow *flow, world *w, int number, bool text, a
         spec.shape = s->shape;
     }
     sum_text(&body, s);
-    *(form == 0 ? (void **)&spec.cell : NULL == NULL ? (void **)&at : NULL) = NULL;
     spec.cell = form == 0 ? sum_cell : NULL;
     spec.row = form == 1 ? sum_row : NULL;
     spec.text = form == 2 ? body.data : NULL;
@@ -311,4 +310,148 @@ static arras_status add_sum(arras_flow *flow, world *w, int number, bool text, a
     status = arras_flow_apply(&w->numbers[at], flow, &spec, err);
     ar_text_free(&body);
     return status;
+}
+
+/* Some of what is computed goes to files, some to memory, some nowhere. */
+static arras_status add_results(arras_flow *flow, world *w, bool files, arras_error *err)
+{
+    arras_status status = ARRAS_OK;
+
+    for (int i = 0; i < w->ngrids && status == ARRAS_OK; i++) {
+        bool last = i == w->ngrids - 1;
+
+        if (w->grids[i] == &w->inputs[i] || (!last && pick(2)))
+            continue;
+        w->wanted[i] = true;
+        if (files && pick(4)) {
+            name_file(w->paths[i], sizeof w->paths[i]);
+            w->sinks[i] = make_sink(w->paths[i], w->grids[i]);
+        }
+        status = w->sinks[i] ? arras_flow_sink(flow, w->numbers[i], w->sinks[i], err)
+                             : arras_flow_result(flow, w->numbers[i], NULL, err);
+    }
+    return status;
+}
+
+static arras_status build(arras_flow *flow, world *w, bool files, bool text, arras_error *err)
+{
+    arras_status status = add_inputs(flow, w, files, err);
+
+    for (int i = 0; i < w->nsums && status == ARRAS_OK; i++)
+        status = add_sum(flow, w, i, text, err);
+    return status == ARRAS_OK ? add_results(flow, w, files, err) : status;
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------- */
+
+static bool same_cells(const grid *want, const char *got)
+{
+    return memcmp(want->cells, got, (size_t)grid_count(want) * arras_dtype_size(want->dtype)) == 0;
+}
+
+static void compare_file(const grid *want, const char *path)
+{
+    static const int64_t zeros[MOST_AXES + 1];
+    char                *cells = malloc((size_t)grid_count(want) * 16 + 16);
+    arras_source        *source = NULL;
+
+    if (CHECK_EQ_INT(arras_source_open(&source, path, NULL, NULL), ARRAS_OK) &&
+        CHECK_EQ_INT(arras_source_read(source, zeros, want->shape, cells, NULL, 1, NULL), ARRAS_OK))
+        CHECK(same_cells(want, cells));
+    arras_source_close(source);
+    free(cells);
+}
+
+static void compare(world *w, const arras_results *got)
+{
+    for (int i = 0; i < w->ngrids; i++) {
+        const grid          *want = w->grids[i];
+        const arras_binding *b = arras_results_find(got, want->name);
+
+        if (w->sinks[i]) {
+            CHECK_EQ_INT(arras_sink_finish(w->sinks[i], NULL), ARRAS_OK);
+            compare_file(want, w->paths[i]);
+        } else if (w->wanted[i] && CHECK(b)) {
+            CHECK_EQ_INT(b->buffer.rank, want->rank);
+            CHECK(memcmp(b->buffer.shape, want->shape, (size_t)want->rank * sizeof *want->shape) ==
+                  0);
+            CHECK(same_cells(want, b->buffer.data));
+        }
+    }
+}
+
+static void run_world(world *w, const arras_options *options, int64_t memory, bool text)
+{
+    arras_flow    *flow = NULL;
+    arras_results *got = NULL;
+    arras_error    err = { ARRAS_OK, "" };
+    arras_status   status = arras_flow_new(&flow, options, memory, &err);
+
+    if (status == ARRAS_OK)
+        status = build(flow, w, pick(3) > 0, text, &err);
+    if (status == ARRAS_OK)
+        status = arras_flow_run(&got, flow, &err);
+    nrun += status == ARRAS_OK;
+    nlimited += status == ARRAS_ELIMIT;
+    if (status == ARRAS_OK)
+        compare(w, got);
+    else if (!CHECK(status == ARRAS_ELIMIT))
+        printf("    %s\n", err.text);
+    for (int i = 0; i < w->ngrids && status != ARRAS_OK; i++)
+        if (w->sinks[i])
+            arras_sink_abandon(w->sinks[i]);
+    arras_results_free(got);
+    arras_flow_free(flow);
+}
+
+static void random_case(int seed, bool text)
+{
+    arras_options options = { .threads = 1 + seed % 3 };
+    int64_t       memory = seed % 5 ? 64 << 20 : 1 + seed * 40;
+    int64_t       live;
+    world         w;
+
+    seed_state = (uint64_t)seed * 2654435761u + 88172645463325252u;
+    snprintf(folder, sizeof folder, "/tmp/arras-apply-XXXXXX");
+    if (!CHECK(mkdtemp(folder) != NULL))
+        return;
+    for (int i = 0; i < 5; i++)
+        random_bits();
+    options.tile_bytes = seed % 4 ? 1 + pick(6000) : 0;
+    make_world(&w);
+    ar_buffers_clear();
+    live = ar_alloc_live();
+    run_world(&w, &options, memory, text);
+    for (int i = 0; i < 4; i++) {
+        arras_source_close(w.sources[i]);
+        w.sources[i] = NULL;
+    }
+    ar_buffers_clear();
+    CHECK_EQ_INT(ar_alloc_live(), live);
+    free_world(&w);
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void functions(void)
+{
+    for (int seed = 1; seed <= CASES; seed++) {
+        CASE("seed %d", seed);
+        random_case(seed, false);
+    }
+    CASE("most of them run");
+    CHECK(nrun >= CASES * 9 / 10 && nlimited > 0);
+}
+
+static void texts(void)
+{
+    for (int seed = 1; seed <= TEXTS; seed++) {
+        CASE("seed %d", seed);
+        random_case(seed * 1000, true);
+    }
+}
+
+TEST_MAIN
+{
+    RUN(functions);
+    RUN(texts);
 }

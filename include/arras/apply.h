@@ -174,13 +174,14 @@ typedef struct arras_border {
 typedef struct arras_apply_input {
     int                 array;  /* of the flow */
     bool                whole;  /* all of it, at any place: accessors take indices, not offsets, and
-                                   nothing below applies */
+                                   nothing below applies but a name */
     const int64_t      *before; /* along each axis, how many cells in front of it are read */
     const int64_t      *after;  /* and how many behind it; one of them NULL: 0; both: found out */
     const arras_border *borders; /* NONE: the result has only cells whose neighbours all exist */
     const int          *axes;    /* of the result; axis a is axis a */
     const int64_t      *step;    /* 1; 0: this place for all cells of the result */
     const int64_t      *start;   /* 0; along an axis without a rule, the first that can be */
+    const char         *name;    /* for texts and messages; NULL: that of the array */
 } arras_apply_input;
 
 typedef struct arras_apply_output {

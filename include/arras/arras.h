@@ -547,6 +547,12 @@ ARRAS_API arras_status arras_source_describe(char **out, arras_source *s, arras_
 ARRAS_API arras_status arras_source_read(arras_source *s, const int64_t *lo, const int64_t *hi,
                                          void *cells, const int64_t *strides, int threads,
                                          arras_error *err);
+/* From now on each box that is read, and the box that a stream needs of the source as a whole, is
+ * appended to a file as a line of CSV: start and stop for each axis.  arras_workload_from_log reads
+ * it.  path NULL: no more. */
+ARRAS_API arras_status arras_source_log(arras_source *s, const char *path, arras_error *err);
+/* Stored chunks that were fetched since it was opened, and their bytes as stored. */
+ARRAS_API void arras_source_fetched(int64_t *chunks, int64_t *bytes, const arras_source *s);
 /* What a container holds: a line "path TAB type and shape" for each array. */
 ARRAS_API arras_status arras_source_list(char **out, const char *path, const char *inside,
                                          arras_error *err);
@@ -746,6 +752,43 @@ ARRAS_API arras_status arras_chunk_guess_shape(int64_t *chunk, arras_chunk_guess
                                                const arras_workload      *w,
                                                const arras_chunk_options *options,
                                                arras_error               *err);
+
+/* ---- Other chunks ---------------------------------------------------------------------------- */
+
+/* Copies an array into one that has other chunks, box by box.  Each chunk of the sink is written
+ * once; each of the source is read once where the memory allows it, and `times` says how often
+ * otherwise.  The source is not changed.  A sink of arras_sink_resume gets what it lacks. */
+typedef struct arras_rechunk_options {
+    int64_t memory;  /* bytes that may be used; 0: half of what is free */
+    int     threads; /* 0: one for each CPU */
+} arras_rechunk_options;
+
+typedef struct arras_rechunk_report {
+    int64_t box[ARRAS_MAX_RANK]; /* what is copied at once */
+    int64_t boxes;
+    int64_t boxes_before;   /* of these, there already */
+    int     lanes, threads; /* boxes under way at once; threads that work on them */
+    int64_t memory;         /* bytes, at most */
+    int64_t chunks;         /* of the source; 0: it has none */
+    double  times;          /* how often a chunk is read, on average; 1 at best */
+    int64_t read;           /* chunks that were read, so far */
+} arras_rechunk_report;
+
+/* The caller finishes the sink, or abandons it after a failure.  report: may be NULL. */
+ARRAS_API arras_status arras_rechunk(arras_rechunk_report *report, arras_source *source,
+                                     arras_sink *sink, const arras_rechunk_options *options,
+                                     arras_error *err);
+/* The same in steps: each start has one wait.  Until it is freed any thread may cancel it, ask how
+ * much has been begun (0 to 1; below 0: not known), and look at the report. */
+typedef struct arras_rechunking arras_rechunking;
+ARRAS_API arras_status arras_rechunk_start(arras_rechunking **out, arras_source *source,
+                                           arras_sink *sink, const arras_rechunk_options *options,
+                                           arras_error *err);
+ARRAS_API arras_status arras_rechunk_wait(arras_rechunking *r, arras_error *err);
+ARRAS_API void         arras_rechunk_cancel(arras_rechunking *r);
+ARRAS_API double       arras_rechunk_progress(const arras_rechunking *r);
+ARRAS_API void         arras_rechunk_look(arras_rechunk_report *out, const arras_rechunking *r);
+ARRAS_API void         arras_rechunk_free(arras_rechunking *r); /* cancels what is not waited for */
 
 /* ---- Connected components -------------------------------------------------------------------- */
 

@@ -47,8 +47,10 @@ arras_status arras_source_open_with(arras_source **out, const char *path, const 
 
 void arras_source_close(arras_source *s)
 {
-    if (s)
-        s->type->close(s);
+    if (!s)
+        return;
+    ar_source_log_close(s);
+    s->type->close(s);
 }
 
 const arras_store_info *arras_source_info(const arras_source *s) { return s ? &s->info : NULL; }
@@ -71,7 +73,23 @@ arras_status arras_source_read(arras_source *s, const int64_t *lo, const int64_t
     if (!s || !cells || (s->info.rank > 0 && (!lo || !hi)))
         return no_argument("arras_source_read", s ? cells ? "lo or hi" : "cells" : "the source",
                            err);
-    return ar_source_read(s, lo, hi, cells, strides, threads_or_all(threads), err);
+    arras_status status = ar_source_read(s, lo, hi, cells, strides, threads_or_all(threads), err);
+    return status == ARRAS_OK ? ar_source_note(s, lo, hi, err) : status;
+}
+
+arras_status arras_source_log(arras_source *s, const char *path, arras_error *err)
+{
+    return s ? ar_source_log(s, path, err) : no_argument("arras_source_log", "the source", err);
+}
+
+void arras_source_fetched(int64_t *chunks, int64_t *bytes, const arras_source *s)
+{
+    const arras_source *stored = s ? ar_source_stored(s) : NULL;
+
+    if (chunks)
+        *chunks = stored ? atomic_load(&stored->fetched) : 0;
+    if (bytes)
+        *bytes = stored ? atomic_load(&stored->fetched_bytes) : 0;
 }
 
 arras_status arras_source_list(char **out, const char *path, const char *inside, arras_error *err)

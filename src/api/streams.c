@@ -30,6 +30,24 @@ static arras_status open_flow(arras_stream *stream, arras_program *p, int n,
     return status;
 }
 
+/* Where queries are logged: what the program reads as a whole, not its tiles. */
+static arras_status note_queries(const ar_flow *flow, arras_error *err)
+{
+    arras_status status = ARRAS_OK;
+    ar_box       box;
+
+    for (int i = 0; i < flow->narrays && status == ARRAS_OK; i++) {
+        const ar_source *source = flow->arrays[i].source;
+
+        if (!source || !source->log)
+            continue;
+        status = ar_flow_reads(&box, flow, i, err);
+        if (status == ARRAS_OK)
+            status = ar_source_note(source, box.lo, box.hi, err);
+    }
+    return status;
+}
+
 void arras_stream_free(arras_stream *stream)
 {
     if (!stream)
@@ -56,6 +74,8 @@ arras_status arras_stream_start(arras_stream **out, arras_program *p, int n,
     if (!stream)
         return ar_fail_memory(err, sizeof *stream);
     status = open_flow(stream, p, n, bindings, nstored, stored, memory, err);
+    if (status == ARRAS_OK)
+        status = note_queries(&stream->flow.flow, err);
     if (status == ARRAS_OK)
         status = ar_flow_start(&stream->flow.flow, err);
     if (status == ARRAS_OK)

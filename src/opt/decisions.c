@@ -25,6 +25,15 @@ static int64_t array_bytes(const ar_decision *d, const arras_graph *g, const int
     return bytes;
 }
 
+/* What is too much to be counted stays out. */
+static void add_moves(int64_t *total, int64_t bytes, int64_t moves)
+{
+    int64_t moved, sum;
+
+    if (ar_mul64(&moved, bytes, moves) && ar_add64(&sum, *total, moved))
+        *total = sum;
+}
+
 ar_traffic ar_decisions_traffic(const ar_decisions *decisions, const arras_graph *optimised,
                                 const int64_t *sizes)
 {
@@ -34,11 +43,11 @@ ar_traffic ar_decisions_traffic(const ar_decisions *decisions, const arras_graph
         const ar_decision *d = &decisions->items[i];
         int64_t            bytes = array_bytes(d, optimised, sizes);
 
-        if (bytes < 0 || bytes > INT64_MAX >> 32)
+        if (bytes < 0)
             continue;
-        t.before += bytes * d->moves_before;
-        t.after += bytes * d->moves_after;
-        t.least += bytes * d->moves_least;
+        add_moves(&t.before, bytes, d->moves_before);
+        add_moves(&t.after, bytes, d->moves_after);
+        add_moves(&t.least, bytes, d->moves_least);
     }
     return t;
 }

@@ -59,26 +59,35 @@ static arras_status decode(const ar_source *s, void *cells, size_t size, ar_chun
                            bytes->bytes.length, err);
 }
 
-arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, size_t size,
-                             ar_chunk_bytes *scratch, arras_error *err)
+static arras_status fetch(ar_source *s, const int64_t *chunk, ar_chunk_bytes *bytes,
+                          arras_error *err)
+{
+    arras_status status;
+
+    ar_text_cut(&bytes->bytes, 0);
+    bytes->missing = false;
+    bytes->skipped = 0;
+    status = s->type->fetch(s, chunk, bytes, err);
+    if (status == ARRAS_OK && !bytes->missing) {
+        atomic_fetch_add_explicit(&s->fetched, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&s->fetched_bytes, (int64_t)bytes->bytes.length,
+                                  memory_order_relaxed);
+    }
+    return status;
+}
+
+static arras_status decode_fetched(const ar_source *s, const int64_t *chunk, void *cells,
+                                   size_t size, ar_chunk_bytes *bytes, arras_error *err)
 {
     char         number[200];
     arras_error  why;
     arras_status status;
 
-    if (s->type->read_chunk)
-        return s->type->read_chunk(s, chunk, cells, size, scratch, err);
-    ar_text_cut(&scratch->bytes, 0);
-    scratch->missing = false;
-    scratch->skipped = 0;
-    status = s->type->fetch(s, chunk, scratch, err);
-    if (status != ARRAS_OK)
-        return status;
-    if (scratch->missing) {
+    if (bytes->missing) {
         fill_chunk(s, cells, size);
         return ARRAS_OK;
     }
-    status = decode(s, cells, size, scratch, &why);
+    status = decode(s, cells, size, bytes, &why);
     if (status == ARRAS_OK) {
         if (s->info.dtype == ARRAS_BOOL)
             make_bools(cells, size);
@@ -88,21 +97,71 @@ arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, si
     return ar_fail(err, status, "%s: chunk [%s]: %s", s->name, number, why.text);
 }
 
+arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, size_t size,
+                             ar_chunk_bytes *scratch, arras_error *err)
+{
+    arras_status status;
+
+    if (s->type->read_chunk)
+        return s->type->read_chunk(s, chunk, cells, size, scratch, err);
+    status = fetch(s, chunk, scratch, err);
+    return status == ARRAS_OK ? decode_fetched(s, chunk, cells, size, scratch, err) : status;
+}
+
+/* ---- One chunk, wherever it comes to be ------------------------------------------------------ */
+
+void ar_chunk_scratch_free(ar_chunk_scratch *scratch)
+{
+    ar_text_free(&scratch->bytes.bytes);
+    ar_free(scratch->cells);
+}
+
+arras_status ar_chunk_scratch_room(ar_chunk_scratch *scratch, size_t size, arras_error *err)
+{
+    if (scratch->room >= size)
+        return ARRAS_OK;
+    ar_free(scratch->cells);
+    scratch->cells = ar_alloc(size, 1);
+    scratch->room = scratch->cells ? size : 0;
+    return scratch->cells ? ARRAS_OK : ar_fail_memory(err, size);
+}
+
+/* Whether the stored bytes are the cells. */
+static bool is_plain(const ar_source *s, const ar_chunk_bytes *bytes, size_t size)
+{
+    return s->chain.n == 0 && !s->record.bytes && s->info.dtype != ARRAS_BOOL && !bytes->missing &&
+           bytes->bytes.length == size;
+}
+
+arras_status ar_source_chunk_view(const char **cells, ar_source *s, const int64_t *chunk,
+                                  size_t size, ar_chunk_scratch *scratch, arras_error *err)
+{
+    bool         fetches = !s->type->read_chunk;
+    arras_status status = fetches ? fetch(s, chunk, &scratch->bytes, err) : ARRAS_OK;
+
+    if (status == ARRAS_OK && fetches && is_plain(s, &scratch->bytes, size)) {
+        *cells = scratch->bytes.bytes.data;
+        return ARRAS_OK;
+    }
+    if (status == ARRAS_OK)
+        status = ar_chunk_scratch_room(scratch, size, err);
+    if (status != ARRAS_OK)
+        return status;
+    *cells = scratch->cells;
+    return fetches ? decode_fetched(s, chunk, scratch->cells, size, &scratch->bytes, err)
+                   : s->type->read_chunk(s, chunk, scratch->cells, size, &scratch->bytes, err);
+}
+
 /* ---- Many chunks ----------------------------------------------------------------------------- */
 
 typedef struct {
-    ar_chunk_bytes bytes;
-    char          *cells; /* of a whole chunk */
-} reader;
-
-typedef struct {
-    ar_source     *source;
-    ar_box         box;
-    ar_chunk_grid  grid;
-    size_t         cell_size, chunk_size;
-    char          *origin; /* of the cells that are wanted */
-    const int64_t *strides;
-    reader        *readers; /* one for each thread */
+    ar_source        *source;
+    ar_box            box;
+    ar_chunk_grid     grid;
+    size_t            cell_size, chunk_size;
+    char             *origin; /* of the cells that are wanted */
+    const int64_t    *strides;
+    ar_chunk_scratch *readers; /* one for each thread */
 } reading;
 
 static ar_box common(const ar_box *a, const ar_box *b)
@@ -120,21 +179,19 @@ static arras_status read_chunk(void *context, int64_t i, int thread, arras_error
 {
     const reading       *r = context;
     const ar_store_info *info = &r->source->info;
-    reader              *mine = &r->readers[thread];
     int64_t              chunk[ARRAS_MAX_RANK], strides[ARRAS_MAX_RANK];
     ar_box               cells, wanted;
+    const char          *from;
     arras_status         status;
 
-    if (!mine->cells && !(mine->cells = ar_alloc(r->chunk_size, 1)))
-        return ar_fail_memory(err, r->chunk_size);
     ar_chunk_grid_at(chunk, &cells, &r->grid, info, i);
-    status = ar_source_chunk(r->source, chunk, mine->cells, r->chunk_size, &mine->bytes, err);
+    status = ar_source_chunk_view(&from, r->source, chunk, r->chunk_size, &r->readers[thread], err);
     if (status != ARRAS_OK)
         return status;
     wanted = common(&cells, &r->box);
     ar_strides_dense(strides, info->rank, info->chunk, r->cell_size);
     ar_box_copy(&wanted, r->cell_size, r->origin, r->strides,
-                ar_box_origin(mine->cells, info->rank, cells.lo, strides), strides);
+                ar_box_origin(from, info->rank, cells.lo, strides), strides);
     return ARRAS_OK;
 }
 
@@ -149,10 +206,8 @@ static arras_status read_chunks(reading *r, int threads, arras_error *err)
     if (!r->readers)
         return ar_fail_memory(err, (size_t)threads * sizeof *r->readers);
     status = ar_chunks_do(r->grid.total, threads, read_chunk, r, err);
-    for (int i = 0; i < threads; i++) {
-        ar_text_free(&r->readers[i].bytes.bytes);
-        ar_free(r->readers[i].cells);
-    }
+    for (int i = 0; i < threads; i++)
+        ar_chunk_scratch_free(&r->readers[i]);
     ar_free(r->readers);
     return status;
 }

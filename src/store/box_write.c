@@ -5,18 +5,13 @@
 #include <string.h>
 
 typedef struct {
-    ar_chunk_bytes bytes;
-    char          *cells; /* of a whole chunk */
-} writer;
-
-typedef struct {
-    ar_sink       *sink;
-    ar_box         box;
-    ar_chunk_grid  grid;
-    size_t         cell_size, chunk_size;
-    const char    *origin; /* of the cells that are given */
-    const int64_t *strides;
-    writer        *writers; /* one for each thread */
+    ar_sink          *sink;
+    ar_box            box;
+    ar_chunk_grid     grid;
+    size_t            cell_size, chunk_size;
+    const char       *origin; /* of the cells that are given */
+    const int64_t    *strides;
+    ar_chunk_scratch *writers; /* one for each thread */
 } writing;
 
 static bool is_fill(const char *cells, size_t size, const void *fill, size_t cell)
@@ -68,27 +63,66 @@ static bool is_stored(const writing *w, const char *cells)
     return s->before.source || !is_fill(cells, w->chunk_size, s->info.fill, w->cell_size);
 }
 
+/* Whether the cells that are given are this chunk, whole and in C order. */
+static bool is_in_place(const writing *w, const ar_box *box)
+{
+    const ar_store_info *info = &w->sink->info;
+    int64_t              strides[ARRAS_MAX_RANK];
+
+    ar_strides_dense(strides, info->rank, info->chunk, w->cell_size);
+    for (int d = 0; d < info->rank; d++)
+        if (box->hi[d] - box->lo[d] < info->chunk[d] || box->lo[d] < w->box.lo[d] ||
+            (info->chunk[d] > 1 && strides[d] != w->strides[d]))
+            return false;
+    return true;
+}
+
+static arras_status find_cells(const writing *w, const char **cells, ar_chunk_scratch *mine,
+                               const ar_box *box, arras_error *err)
+{
+    arras_status status;
+
+    if (is_in_place(w, box)) {
+        *cells = w->origin;
+        for (int d = 0; d < box->rank; d++)
+            *cells += box->lo[d] * w->strides[d];
+        return ARRAS_OK;
+    }
+    status = ar_chunk_scratch_room(mine, w->chunk_size, err);
+    *cells = mine->cells;
+    return status == ARRAS_OK ? gather_chunk(w, mine->cells, box, err) : status;
+}
+
+/* Without codecs the cells are what is stored. */
+static arras_status put_plain(ar_sink *s, const int64_t *chunk, const char *cells, size_t size,
+                              arras_error *err)
+{
+    const ar_chunk_bytes bytes = { .bytes = { .data = (char *)(uintptr_t)cells, .length = size } };
+
+    return s->type->put(s, chunk, &bytes, err);
+}
+
 static arras_status write_chunk(void *context, int64_t i, int thread, arras_error *err)
 {
-    const writing *w = context;
-    writer        *mine = &w->writers[thread];
-    int64_t        chunk[ARRAS_MAX_RANK];
-    ar_box         box;
-    arras_status   status;
+    const writing    *w = context;
+    ar_chunk_scratch *mine = &w->writers[thread];
+    int64_t           chunk[ARRAS_MAX_RANK];
+    const char       *cells;
+    ar_box            box;
+    arras_status      status;
 
-    if (!mine->cells && !(mine->cells = ar_alloc(w->chunk_size, 1)))
-        return ar_fail_memory(err, w->chunk_size);
     ar_chunk_grid_at(chunk, &box, &w->grid, &w->sink->info, i);
-    status = gather_chunk(w, mine->cells, &box, err);
+    status = find_cells(w, &cells, mine, &box, err);
     if (status != ARRAS_OK)
         return status;
     ar_text_cut(&mine->bytes.bytes, 0);
-    mine->bytes.missing = !is_stored(w, mine->cells);
+    mine->bytes.missing = !is_stored(w, cells);
     if (mine->bytes.missing && !w->sink->hears_missing)
         return ARRAS_OK;
+    if (!mine->bytes.missing && w->sink->chain.n == 0)
+        return put_plain(w->sink, chunk, cells, w->chunk_size, err);
     if (!mine->bytes.missing)
-        status =
-            ar_chain_encode(&w->sink->chain, &mine->bytes.bytes, mine->cells, w->chunk_size, err);
+        status = ar_chain_encode(&w->sink->chain, &mine->bytes.bytes, cells, w->chunk_size, err);
     return status == ARRAS_OK ? w->sink->type->put(w->sink, chunk, &mine->bytes, err) : status;
 }
 
@@ -99,14 +133,14 @@ static arras_status write_chunks(writing *w, int threads, arras_error *err)
     if (status != ARRAS_OK)
         return status;
     ar_chunk_grid_make(&w->grid, &w->sink->info, &w->box);
+    if (w->writers) /* the caller's own, for one thread */
+        return ar_chunks_do(w->grid.total, 1, write_chunk, w, err);
     w->writers = ar_alloc((size_t)threads, sizeof *w->writers);
     if (!w->writers)
         return ar_fail_memory(err, (size_t)threads * sizeof *w->writers);
     status = ar_chunks_do(w->grid.total, threads, write_chunk, w, err);
-    for (int i = 0; i < threads; i++) {
-        ar_text_free(&w->writers[i].bytes.bytes);
-        ar_free(w->writers[i].cells);
-    }
+    for (int i = 0; i < threads; i++)
+        ar_chunk_scratch_free(&w->writers[i]);
     ar_free(w->writers);
     return status;
 }
@@ -189,11 +223,12 @@ arras_status ar_sink_extend(ar_sink *out, ar_source *before, int axis, int64_t e
     return ARRAS_OK;
 }
 
-arras_status ar_sink_write(ar_sink *s, const int64_t *lo, const int64_t *hi, const void *cells,
-                           const int64_t *strides, int threads, arras_error *err)
+static arras_status write_cells(ar_sink *s, const int64_t *lo, const int64_t *hi, const void *cells,
+                                const int64_t *strides, int threads, ar_chunk_scratch *scratch,
+                                arras_error *err)
 {
-    writing      w = { .sink = s, .cell_size = arras_dtype_size(s->info.dtype) };
-    int64_t      shape[ARRAS_MAX_RANK], dense[ARRAS_MAX_RANK];
+    writing w = { .sink = s, .cell_size = arras_dtype_size(s->info.dtype), .writers = scratch };
+    int64_t shape[ARRAS_MAX_RANK], dense[ARRAS_MAX_RANK];
     arras_status status = ar_box_check(&w.box, &s->info, s->name, lo, hi, err);
 
     if (status != ARRAS_OK || ar_box_is_empty(&w.box))
@@ -211,4 +246,16 @@ arras_status ar_sink_write(ar_sink *s, const int64_t *lo, const int64_t *hi, con
     if (status == ARRAS_OK)
         status = check_whole(&w, err);
     return status == ARRAS_OK ? write_chunks(&w, threads > 0 ? threads : 1, err) : status;
+}
+
+arras_status ar_sink_write(ar_sink *s, const int64_t *lo, const int64_t *hi, const void *cells,
+                           const int64_t *strides, int threads, arras_error *err)
+{
+    return write_cells(s, lo, hi, cells, strides, threads, NULL, err);
+}
+
+arras_status ar_sink_write_with(ar_sink *s, const int64_t *lo, const int64_t *hi, const void *cells,
+                                const int64_t *strides, ar_chunk_scratch *scratch, arras_error *err)
+{
+    return write_cells(s, lo, hi, cells, strides, 1, scratch, err);
 }

@@ -22,6 +22,8 @@ void ar_chunk_grid_at(int64_t *chunk, ar_box *cells, const ar_chunk_grid *grid,
 /* Bytes of the cells of a whole chunk; ESIZE or ENOMEM-sized numbers are refused. */
 arras_status ar_chunk_size(size_t *out, const ar_store_info *info, const char *name,
                            arras_error *err);
+/* Makes room for so many bytes of cells. */
+arras_status ar_chunk_scratch_room(ar_chunk_scratch *scratch, size_t size, arras_error *err);
 void ar_box_fill(const ar_box *box, size_t size, char *to, const int64_t *strides,
                  const void *cell);
 

@@ -11,6 +11,8 @@
 #include "base/base.h"
 #include "store/codec.h"
 
+#include <stdatomic.h>
+
 /* ---- What an array is ------------------------------------------------------------------------ */
 
 typedef arras_store_info ar_store_info;
@@ -73,6 +75,8 @@ struct arras_source {
     ar_record             record;
     char                  name[512]; /* for messages: "sea.h5:/ssh" */
     ar_source            *inner;     /* what it is made of, and closes; NULL: of a file */
+    _Atomic int64_t       fetched, fetched_bytes; /* stored chunks, so far */
+    struct ar_read_log   *log; /* of boxes that users asked for; NULL: none */
 };
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
@@ -165,6 +169,17 @@ arras_status ar_sink_extend(ar_sink *out, ar_source *before, int axis, int64_t e
 /* Removes all drafts of arrays that are not finished.  May be called by a signal handler; the
  * process must end then (drafts.c). */
 void ar_drafts_discard(void);
+
+/* ---- What users ask for (read_log.c) --------------------------------------------------------- */
+
+typedef struct ar_read_log ar_read_log;
+
+/* From now on boxes are appended to this file; path NULL: no more. */
+arras_status ar_source_log(ar_source *source, const char *path, arras_error *err);
+void         ar_source_log_close(ar_source *source); /* fine without one */
+/* Where there is a log, and the box is not empty. */
+arras_status ar_source_note(const ar_source *source, const int64_t *lo, const int64_t *hi,
+                            arras_error *err);
 
 /* ---- Boxes of cells (boxes.c) ---------------------------------------------------------------- */
 

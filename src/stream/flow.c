@@ -224,7 +224,7 @@ void ar_flow_close(ar_flow *flow)
     for (int i = 0; i < flow->nworkers; i++)
         if (flow->workers[i].scratch)
             ar_pages_free(flow->workers[i].scratch, (size_t)flow->workers[i].scratch_bytes);
-    for (int i = 0; i < flow->narrays; i++)
+    for (int i = 0; flow->arrays && i < flow->narrays; i++)
         release_array(&flow->arrays[i]);
     ar_chunk_cache_free(flow->cache);
     ar_arena_free(&flow->arena);

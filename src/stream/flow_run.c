@@ -105,37 +105,56 @@ static void use_whole(ar_flow_worker *w, const ar_flow *flow, int array)
     w->places[array] = (ar_operand){ a->whole, a->shape, a->strides };
 }
 
+/* Whether an array of the tile lies in scratch memory, in one piece. */
+static bool is_in_scratch(const ar_pass *pass, const ar_flow_worker *w, int array, int64_t tile)
+{
+    return w->regions[array].any && ar_region_is_box(&w->regions[array]) &&
+           !ar_pass_has_whole(pass, array) && !is_direct(pass, w, array, tile);
+}
+
+static int64_t strides_of(ar_flow_worker *w, const ar_flow *flow, int array)
+{
+    int64_t size = lay_out(w->strides + (ptrdiff_t)array * ARRAS_MAX_RANK, &flow->arrays[array],
+                           &w->regions[array]);
+
+    return (size + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static arras_status place_array(const ar_pass *pass, ar_flow_worker *w, int array, int64_t tile,
+                                arras_error *err)
+{
+    const ar_flow *flow = pass->flow;
+
+    if (ar_pass_has_whole(pass, array) || is_direct(pass, w, array, tile))
+        use_whole(w, flow, array);
+    else if (w->regions[array].any)
+        return place_sparse(w, array, flow, strides_of(w, flow, array), err);
+    else /* kernels look at its strides all the same */
+        w->places[array] = (ar_operand){ w->scratch, flow->arrays[array].shape,
+                                         w->strides + (ptrdiff_t)array * ARRAS_MAX_RANK };
+    return ARRAS_OK;
+}
+
 /* Gives every array of the tile its place. */
 static arras_status place_arrays(const ar_pass *pass, ar_flow_worker *w, int64_t tile,
                                  arras_error *err)
 {
     const ar_flow *flow = pass->flow;
     int64_t        bytes = 0;
-    arras_status   status = ARRAS_OK;
+    arras_status   status;
 
-    for (int round = 0; round < 2 && status == ARRAS_OK; round++) {
-        if (round == 1)
-            status = grow_scratch(w, bytes + AHEAD, err);
-        bytes = 0;
-        for (int a = 0; a < flow->narrays && status == ARRAS_OK; a++) {
-            int64_t *strides = w->strides + (ptrdiff_t)a * ARRAS_MAX_RANK, size;
-
-            if (ar_pass_has_whole(pass, a) || is_direct(pass, w, a, tile)) {
-                use_whole(w, flow, a);
-            } else if (!w->regions[a].any) { /* kernels look at its strides all the same */
-                w->places[a] = (ar_operand){ w->scratch, flow->arrays[a].shape, strides };
-            } else {
-                size = lay_out(strides, &flow->arrays[a], &w->regions[a]);
-                if (!ar_region_is_box(&w->regions[a])) {
-                    if (round == 1)
-                        status = place_sparse(w, a, flow, size, err);
-                    continue;
-                }
-                if (round == 1)
-                    set_place(w, a, flow, w->scratch + bytes);
-                bytes += (size + ALIGN - 1) / ALIGN * ALIGN;
-            }
+    for (int a = 0; a < flow->narrays; a++)
+        if (is_in_scratch(pass, w, a, tile))
+            bytes += strides_of(w, flow, a);
+    status = grow_scratch(w, bytes + AHEAD, err);
+    bytes = 0;
+    for (int a = 0; a < flow->narrays && status == ARRAS_OK; a++) {
+        if (!is_in_scratch(pass, w, a, tile)) {
+            status = place_array(pass, w, a, tile, err);
+            continue;
         }
+        set_place(w, a, flow, w->scratch + bytes);
+        bytes += strides_of(w, flow, a);
     }
     return status;
 }

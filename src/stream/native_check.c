@@ -70,14 +70,16 @@ static arras_status copy_input(ar_native *n, int k, const arras_apply_input *fro
 {
     ar_native_input     *in = &n->inputs[k];
     const ar_flow_array *a;
+    const char          *name;
 
     if (from->array < 0 || from->array >= narrays)
         return ar_fail(err, ARRAS_EINVAL, "apply: input %d is array %d of a flow that has %d", k,
                        from->array, narrays);
     a = &arrays[from->array];
-    in->name = ar_arena_copy(&n->arena, a->name, strlen(a->name) + 1, 1);
+    name = from->name ? from->name : a->name;
+    in->name = ar_arena_copy(&n->arena, name, strlen(name) + 1, 1);
     if (!in->name)
-        return ar_fail_memory(err, strlen(a->name) + 1);
+        return ar_fail_memory(err, strlen(name) + 1);
     in->dtype = a->dtype;
     in->size = ar_dtype_size(a->dtype);
     in->rank = a->rank;

@@ -1,10 +1,10 @@
 /* rechunk_plan.c -- the box with which an array is copied from one chunking to another.
  *
- * Along one axis of n cells, with boxes of b and units of s, a unit is read once more for each border
- * of boxes inside it: of the (n-1) div b borders those are not inside that lie at multiples of both,
- * (n-1) div lcm(b, s).  Units that are read in all are the product over the axes, and so are the
- * bytes of a box: the best box comes from the pairs (bytes, reads) that no other pair beats in both,
- * axis by axis. */
+ * Along one axis of n cells, with boxes of b and units of s, a unit is read once more for each
+ * border of boxes inside it: of the (n-1) div b borders those are not inside that lie at multiples
+ * of both, (n-1) div lcm(b, s).  Units that are read in all are the product over the axes, and so
+ * are the bytes of a box: the best box comes from the pairs (bytes, reads) that no other pair beats
+ * in both, axis by axis. */
 #include "stream/rechunk.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    MOST = 256,         /* pairs that are kept of an axis; of more, some of much the same size go */
-    PIECE = 64 << 10    /* bytes of an array without chunks that are worth a read of their own */
+    MOST = 256,      /* pairs that are kept of an axis; of more, some of much the same size go */
+    PIECE = 64 << 10 /* bytes of an array without chunks that are worth a read of their own */
 };
 
 /* ---- One axis -------------------------------------------------------------------------------- */
@@ -220,8 +220,8 @@ void ar_rechunk_unit(int64_t *unit, const ar_store_info *info)
     int64_t bytes = (int64_t)arras_dtype_size(info->dtype);
 
     for (int d = info->rank; d-- > 0;) {
-        unit[d] = info->chunked ? info->chunk[d]
-                                : ar_max64(1, ar_min64(PIECE / bytes, info->shape[d]));
+        unit[d] =
+            info->chunked ? info->chunk[d] : ar_max64(1, ar_min64(PIECE / bytes, info->shape[d]));
         bytes *= info->chunked ? 1 : unit[d];
     }
 }

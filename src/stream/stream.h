@@ -109,6 +109,8 @@ arras_status ar_flow_wait(ar_flow *flow, arras_error *err);
 void         ar_flow_cancel(ar_flow *flow); /* from any thread */
 double       ar_flow_progress(const ar_flow *flow);
 void         ar_flow_close(ar_flow *flow);
+/* The box around all cells that an open flow reads of an array in a file. */
+arras_status ar_flow_reads(ar_box *out, const ar_flow *flow, int array, arras_error *err);
 /* For people: passes, tiles, bytes. */
 void ar_flow_explain(ar_text *out, const ar_flow *flow);
 
@@ -155,6 +157,16 @@ ar_flow_array ar_native_output(const ar_native *native, int m);
 /* What functions call: see the public header. */
 const char *ar_cell_outside(const arras_cell *cell, int input, int n, const int64_t *offset);
 void        ar_cell_fail(const arras_cell *cell, const char *message);
+
+/* ---- Arrays in other chunks (rechunk.c) ------------------------------------------------------ */
+
+arras_status ar_rechunking_start(arras_rechunking **out, ar_source *source, ar_sink *sink,
+                                 const arras_rechunk_options *options, arras_error *err);
+arras_status ar_rechunking_wait(arras_rechunking *r, arras_error *err);
+void         ar_rechunking_cancel(arras_rechunking *r);
+double       ar_rechunking_progress(const arras_rechunking *r);
+void         ar_rechunking_report(arras_rechunk_report *out, const arras_rechunking *r);
+void         ar_rechunking_free(arras_rechunking *r);
 
 /* ---- Ordered sweeps in place (sweep_loop.c) -------------------------------------------------- */
 

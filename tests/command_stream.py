@@ -1,4 +1,4 @@
-"""stream.py --command ARRAS [--kills N] [--budget MB] -- `arras run` from files to files, tile by tile: the bits of NumPy whatever
+"""command_stream.py --command ARRAS [--kills N] [--budget MB] -- `arras run` from files to files, tile by tile: the bits of NumPy whatever
 the format, chunks, memory and threads; within its memory; killed at any moment and resumed."""
 
 import itertools
