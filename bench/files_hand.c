@@ -9,7 +9,6 @@
  * decode and timed print seconds and bytes: those that were decoded, and those that were resident
  * at most.  All else is timed from outside. */
 #include <errno.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* files_layers.c -- by hand, from HDF5 to HDF5: the layers of networks of examples/slope. */
 #include "files_hand.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
 /* ---- CNN: two layers of 8 kernels of 2x2 ------------------------------------------------------
@@ -11,7 +10,9 @@ enum { CHANNELS = 8, PIXELS = 4, SLAB_ROWS = 32 };
 
 typedef float lanes __attribute__((vector_size(CHANNELS * sizeof(float))));
 
-static inline lanes positive(lanes v) { return v > 0 ? v : (lanes){ 0 }; }
+typedef int32_t flags __attribute__((vector_size(CHANNELS * sizeof(int32_t))));
+
+static inline lanes positive(lanes v) { return (lanes)((flags)v & (v > 0)); }
 
 static void first_layer(lanes *restrict out, const float *x, const float *below, int64_t n,
                         const lanes *k1)

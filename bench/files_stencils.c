@@ -1,7 +1,6 @@
 /* files_stencils.c -- by hand, from HDF5 to HDF5: Laplacians, and a field at particles. */
 #include "files_hand.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -574,10 +574,11 @@ ARRAS_API arras_status arras_sink_create(arras_sink **out, const char *path, con
                                          const arras_sink_options *options, arras_error *err);
 /* A new array whose cells survive the process: they are collected in a directory beside the file,
  * ".NAME.partial", and brought to disk every `period` seconds by a thread of its own.  Made again
- * with the same identity (any text that says what is being computed, and from which inputs), it has
- * the cells that were there, and arras_stream_start does not compute them again; another identity is
- * refused.  With a mean time E between failures, an array of V bytes that takes V/T seconds needs
- * V/(T*E) checkpoints: a period of E.  Finished, it is an array like others; abandoned, it stays. */
+ * with the same identity (any text that says what is being computed, and from which inputs), it
+ * has the cells that were there, and arras_stream_start does not compute them again; another
+ * identity is refused.  With a mean time E between failures, an array of V bytes that takes V/T
+ * seconds needs V/(T*E) checkpoints: a period of E.  Finished, it is an array like others;
+ * abandoned, it stays. */
 ARRAS_API arras_status arras_sink_resume(arras_sink **out, const char *path, const char *inside,
                                          arras_dtype dtype, int rank, const int64_t *shape,
                                          const arras_sink_options *options, const char *identity,

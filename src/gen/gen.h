@@ -70,8 +70,8 @@ typedef int ar_kernel(const ar_kernel_args *args, const int64_t *lo, const int64
  * such a kernel is flat, one loop over all cells whatever the rank. */
 bool ar_kernel_is_flat(const ar_kernel_form *form);
 
-/* Strides of dense inputs are in its code as numbers where they are known: boxes of such arrays will
- * not do. */
+/* Strides of dense inputs are in its code as numbers where they are known: boxes of such arrays
+ * will not do. */
 bool ar_kernel_knows_strides(const ar_kernel_form *form);
 /* It computes rows of a few cells as one: boxes must have whole rows. */
 bool ar_kernel_joins_rows(const ar_kernel_form *form);

@@ -36,8 +36,8 @@ typedef struct {
 /* Takes fd over, also when it fails. */
 arras_status ar_flat_open(ar_source **out, const ar_flat_shape *shape, const char *format, int fd,
                           int64_t size, const char *name, arras_error *err);
-/* A sink that writes `header` (may be NULL), then the cells in C order; of the options it hears fill
- * and replace. */
+/* A sink that writes `header` (may be NULL), then the cells in C order; of the options it hears
+ * fill and replace. */
 arras_status ar_flat_create(ar_sink **out, const ar_flat_shape *shape, const char *format,
                             const char *path, const ar_text *header,
                             const ar_sink_options *options, arras_error *err);

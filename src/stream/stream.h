@@ -168,6 +168,17 @@ double       ar_rechunking_progress(const arras_rechunking *r);
 void         ar_rechunking_report(arras_rechunk_report *out, const arras_rechunking *r);
 void         ar_rechunking_free(arras_rechunking *r);
 
+/* ---- Whole sinks (sink_boxes.c) -------------------------------------------------------------- */
+
+/* Cells of a box in C order. */
+typedef arras_status ar_box_reader(void *context, const ar_box *box, char *cells,
+                                   arras_error *err);
+
+/* Writes all of a sink in boxes of whole chunks, each of at most so many bytes unless a chunk is
+ * larger. */
+arras_status ar_sink_write_all(ar_sink *sink, int64_t memory, int threads, ar_box_reader *read,
+                               void *context, arras_error *err);
+
 /* ---- Ordered sweeps in place (sweep_loop.c) -------------------------------------------------- */
 
 /* As tests want it; what is 0 is chosen. */

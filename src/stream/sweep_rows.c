@@ -204,6 +204,9 @@ static arras_status load_start(const arras_sweeping *s, int64_t lo, int64_t hi, 
     if (start->buffer.data)
         ar_box_copy(&box, state->size, origin, state->strides, start->buffer.data,
                     start->buffer.strides ? start->buffer.strides : dense);
+    else if (state->windowed)
+        memset(ar_sweep_at(origin, lo * state->row_bytes), 0,
+               (size_t)((hi - lo) * state->row_bytes));
     else
         ar_box_copy(&box, state->size, origin, state->strides, zeros, still);
     return ARRAS_OK;
@@ -283,26 +286,9 @@ arras_status ar_sweep_rows_store(arras_sweeping *s, int64_t lo, int64_t hi, arra
 
 /* ---- The sink -------------------------------------------------------------------------------- */
 
-/* Whole chunks, as many as fit, first along the last axis. */
-static void choose_box(const arras_sweeping *s, int64_t *extent, int64_t most)
+static arras_status read_box(void *context, const ar_box *box, char *to, arras_error *err)
 {
-    const ar_store_info *info = &s->request.sink->info;
-    int64_t              cells = 1;
-
-    for (int d = 0; d < s->rank; d++) {
-        extent[d] = info->chunked ? ar_min64(info->chunk[d], s->shape[d]) : 1;
-        cells *= extent[d];
-    }
-    for (int d = s->rank - 1; d >= 0; d--) {
-        int64_t times = ar_max64(1, most / (cells * (int64_t)s->arrays[0].size)), old = extent[d];
-
-        extent[d] = times >= s->shape[d] / old + 1 ? s->shape[d] : old * times;
-        cells = cells / old * extent[d];
-    }
-}
-
-static arras_status read_box(const arras_sweeping *s, const ar_box *box, char *to, arras_error *err)
-{
+    const arras_sweeping *s = context;
     const ar_sweep_array *state = &s->arrays[0];
     int                   last = s->rank - 1;
     int64_t               at[ARRAS_MAX_RANK], run = box->hi[last] - box->lo[last];
@@ -322,55 +308,15 @@ static arras_status read_box(const arras_sweeping *s, const ar_box *box, char *t
     return status;
 }
 
-static bool next_box(const arras_sweeping *s, ar_box *box, const int64_t *extent)
-{
-    for (int d = s->rank - 1; d >= 0; d--) {
-        box->lo[d] = box->hi[d] < s->shape[d] ? box->hi[d] : 0;
-        box->hi[d] = ar_min64(s->shape[d], box->lo[d] + extent[d]);
-        if (box->lo[d] > 0)
-            return true;
-    }
-    return false;
-}
-
-static arras_status deliver_boxes(const arras_sweeping *s, char *cells, const int64_t *extent,
-                                  arras_error *err)
-{
-    ar_box       box = { .rank = s->rank };
-    arras_status status = ARRAS_OK;
-    bool         more = true;
-
-    for (int d = 0; d < s->rank; d++)
-        box.hi[d] = ar_min64(s->shape[d], extent[d]);
-    while (more && status == ARRAS_OK) {
-        status = read_box(s, &box, cells, err);
-        if (status == ARRAS_OK)
-            status = ar_sink_write(s->request.sink, box.lo, box.hi, cells, NULL, s->threads, err);
-        more = next_box(s, &box, extent);
-    }
-    return status;
-}
-
 /* Windows are no longer needed, so their memory may be used again. */
 static arras_status deliver_spill(arras_sweeping *s, arras_error *err)
 {
-    int64_t memory = s->slab * s->arrays[0].row_bytes, extent[ARRAS_MAX_RANK], cells = 1;
-    char   *block;
-
-    choose_box(s, extent, memory);
-    for (int d = 0; d < s->rank; d++)
-        cells *= extent[d];
     for (int i = 0; i < s->narrays; i++) {
         ar_free(s->arrays[i].window);
         s->arrays[i].window = NULL;
     }
-    block = ar_alloc((size_t)cells, s->arrays[0].size);
-    if (!block)
-        return ar_fail_memory(err, (size_t)cells * s->arrays[0].size);
-    arras_status status = deliver_boxes(s, block, extent, err);
-
-    ar_free(block);
-    return status;
+    return ar_sink_write_all(s->request.sink, s->slab * s->arrays[0].row_bytes, s->threads,
+                             read_box, s, err);
 }
 
 arras_status ar_sweep_rows_deliver(arras_sweeping *s, arras_error *err)
