@@ -220,7 +220,7 @@ class Bench:
 
 
 def make_field(path, rows, columns):
-    """/h: waves with noise, in steps of 1/256 so that gzip finds something; no two slabs are the same."""
+    """/h: waves with noise, in steps of 1/4096 so that gzip finds something; no two slabs are the same."""
     import h5py
     import numpy as np
 
@@ -232,8 +232,8 @@ def make_field(path, rows, columns):
         data = file.create_dataset("h", (rows, columns), "f4")
         for first in range(0, rows, height):
             count = min(height, rows - first)
-            factor = np.float32(256 * (1 + first / rows))
-            data[first : first + count] = np.rint(slab[:count] * factor) / np.float32(256)
+            factor = np.float32(4096 * (1 + first / rows))
+            data[first : first + count] = np.rint(slab[:count] * factor) / np.float32(4096)
 
 
 def pack(bench, source, to):

@@ -8,8 +8,7 @@
 
 enum { CHANNELS = 8, PIXELS = 4, SLAB_ROWS = 32 };
 
-typedef float lanes __attribute__((vector_size(CHANNELS * sizeof(float))));
-
+typedef float   lanes __attribute__((vector_size(CHANNELS * sizeof(float))));
 typedef int32_t flags __attribute__((vector_size(CHANNELS * sizeof(int32_t))));
 
 static inline lanes positive(lanes v) { return (lanes)((flags)v & (v > 0)); }

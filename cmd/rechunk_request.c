@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +18,11 @@ enum {
     OPT_THREADS,
     OPT_RESUME,
     OPT_CHECKPOINT,
-    OPT_QUIET,
-    FIRST_OF_ADVICE /* the rest is what `arras chunk` takes, by the same names */
+    OPT_QUIET /* the rest is what `arras chunk` takes, by the same names */
 };
 
 const cmd_option cmd_rechunk_options[] = {
-    [OPT_CHUNK] = { "chunk", 0, "A,B,...",
-                    "cells of a chunk along each axis; or say how it is "
-                    "read:" },
+    [OPT_CHUNK] = { "chunk", 0, "A,B,...", "cells of a chunk along each axis" },
     [OPT_CODEC] = { "codec", 0, "CODECS", "'zstd 3', 'shuffle deflate 4', none" },
     [OPT_MEMORY] = { "memory", 0, "SIZE", "the most memory: 512M, 2G, ...; default: half of it" },
     [OPT_THREADS] = { "threads", 0, "N", "work with N threads; default: one for each CPU" },

@@ -21,8 +21,8 @@ typedef struct cmd_rechunk_request {
 bool cmd_rechunk_request_read(cmd_rechunk_request *out, int argc, char **argv, cmd_error *err);
 void cmd_rechunk_request_free(cmd_rechunk_request *r);
 
-/* The chunk of the new array: as given, as advised, or that of the source.  false with no message
- * in *err: the format chooses. */
+/* The chunk of the new array: as given, as advised, or that of the source.  Not chosen: there is
+ * none of these, and the format may take any. */
 bool cmd_rechunk_choose(int64_t *chunk, bool *chosen, const cmd_rechunk_request *r,
                         const arras_store_info *info, cmd_error *err);
 

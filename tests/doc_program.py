@@ -18,7 +18,7 @@ def printed_by(code, source, build):
         file.write_text(code)
         subprocess.run(
             ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{source}/include",
-             f"-I{build}/include", file, build / "libarras.a", "-lm", "-o", program],
+             f"-I{build}/include", file, build / "libarras.so", f"-Wl,-rpath,{build}", "-o", program],
             check=True,
         )
         done = subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True, env={

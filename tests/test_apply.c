@@ -315,7 +315,7 @@ static void blur_slowly(float *to, const float *from)
 
 static void one_after_the_other(void)
 {
-    static float       cells[2][SIDE * SIDE], result[SIDE * SIDE];
+    static float       field[SIDE * SIDE], cells[2][SIDE * SIDE], result[SIDE * SIDE];
     const int64_t      shape[] = { SIDE, SIDE };
     const arras_border borders[] = { { .rule = ARRAS_EDGE_WRAP }, { .rule = ARRAS_EDGE_MIRROR } };
     const arras_apply_output output = { "blurred", ARRAS_F32 };

@@ -14,7 +14,13 @@ typedef struct entry {
     struct entry    *newer, *older, *next; /* by use; of the same hash */
 } entry;
 
-enum { BUCKETS = 4096 };
+enum { BUCKETS = 4096, SPARES = 16 };
+
+/* Memory of a chunk that went: fresh pages cost about as much as decoding into them. */
+typedef struct {
+    char  *cells;
+    size_t size;
+} spare;
 
 struct ar_chunk_cache {
     pthread_mutex_t lock; /* of all below */
@@ -22,6 +28,8 @@ struct ar_chunk_cache {
     int64_t         room, used; /* bytes */
     entry          *newest, *oldest;
     entry          *buckets[BUCKETS];
+    spare           spares[SPARES];
+    int             nspares;
 };
 
 /* ---- Entries; the lock is held --------------------------------------------------------------- */
@@ -56,6 +64,26 @@ static void put_first(ar_chunk_cache *c, entry *e)
     c->newest = e;
 }
 
+static void put_aside(ar_chunk_cache *c, char *cells, size_t size)
+{
+    if (cells && c->nspares < SPARES)
+        c->spares[c->nspares++] = (spare){ cells, size };
+    else
+        ar_free(cells);
+}
+
+static char *take_aside(ar_chunk_cache *c, size_t size)
+{
+    for (int i = 0; i < c->nspares; i++)
+        if (c->spares[i].size == size) {
+            char *cells = c->spares[i].cells;
+
+            c->spares[i] = c->spares[--c->nspares];
+            return cells;
+        }
+    return NULL;
+}
+
 static void drop(ar_chunk_cache *c, entry *e)
 {
     entry **at = bucket_of(c, e->source, e->number);
@@ -65,7 +93,7 @@ static void drop(ar_chunk_cache *c, entry *e)
     *at = e->next;
     take_out(c, e);
     c->used -= (int64_t)e->size;
-    ar_free(e->cells);
+    put_aside(c, e->cells, e->size);
     ar_free(e);
 }
 
@@ -115,6 +143,8 @@ void ar_chunk_cache_free(ar_chunk_cache *c)
         return;
     while (c->oldest)
         drop(c, c->oldest);
+    for (int i = 0; i < c->nspares; i++)
+        ar_free(c->spares[i].cells);
     pthread_cond_destroy(&c->decoded);
     pthread_mutex_destroy(&c->lock);
     ar_free(c);
@@ -133,12 +163,12 @@ typedef struct {
     ar_chunk_bytes  bytes;
 } reading;
 
+/* *cells: memory for it, or NULL; NULL after a failure. */
 static arras_status decode(reading *r, const int64_t *chunk, char **cells, arras_error *err)
 {
     arras_status status;
 
-    *cells = ar_alloc(r->chunk_size, 1);
-    if (!*cells)
+    if (!*cells && !(*cells = ar_alloc(r->chunk_size, 1)))
         return ar_fail_memory(err, r->chunk_size);
     status = ar_source_chunk(r->source, chunk, *cells, r->chunk_size, &r->bytes, err);
     if (status != ARRAS_OK) {
@@ -155,7 +185,7 @@ static arras_status take(entry **out, reading *r, int64_t number, const int64_t 
 {
     ar_chunk_cache *c = r->cache;
     entry          *e;
-    char           *cells;
+    char           *cells = NULL;
     arras_status    status;
 
     pthread_mutex_lock(&c->lock);
@@ -167,6 +197,8 @@ static arras_status take(entry **out, reading *r, int64_t number, const int64_t 
         put_first(c, e);
     }
     *out = e ? e : add(c, r->source, number, r->chunk_size);
+    if (!e && *out)
+        cells = take_aside(c, r->chunk_size);
     pthread_mutex_unlock(&c->lock);
     if (e || !*out)
         return ARRAS_OK;
