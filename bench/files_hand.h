@@ -1,4 +1,4 @@
-/* files_hand.h -- what the parts of files_hand share: arrays of f32 in HDF5, and the loops over them. */
+/* files_hand.h -- what the parts of files_hand share: arrays of f32 in HDF5, loops over them. */
 #ifndef FILES_HAND_H
 #define FILES_HAND_H
 
@@ -29,7 +29,7 @@ void   read_rows(const array *a, int64_t first, int64_t count, float *to);
 void   write_rows(const array *a, int64_t first, int64_t count, float *from);
 float *read_all(const char *path, const char *name); /* the caller's to free */
 
-/* ---- From file to file (files_stencils.c, files_layers.c) ------------------------------------- */
+/* ---- From file to file (files_stencils.c, files_layers.c) ------------------------------------ */
 
 void run_loop(const char *in, const char *out); /* one thread; the others: all */
 void run_laplace(const char *in, const char *out);

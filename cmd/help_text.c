@@ -36,16 +36,11 @@ static const char sources_text[] = {
 
 /* Commands first, in their order. */
 static const cmd_topic topics[] = {
-    { "run", run_text },
-    { "show", show_text },
-    { "info", info_text },
-    { "chunk", chunk_text },
-    { "rechunk", rechunk_text },
-    { "repl", repl_text },
-    { "label", label_text },
-    { "help", help_text },
-    { "language", language_text },
-    { "functions", "" /* made from the table of the language */ },
+    { "run", run_text },           { "show", show_text },
+    { "info", info_text },         { "chunk", chunk_text },
+    { "rechunk", rechunk_text },   { "repl", repl_text },
+    { "label", label_text },       { "help", help_text },
+    { "language", language_text }, { "functions", "" /* made from the table of the language */ },
     { "sources", sources_text },
 };
 

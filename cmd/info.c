@@ -14,7 +14,13 @@
 #include "cmd/source.h"
 #include "cmd/stored.h"
 
-const cmd_option cmd_info_options[] = { { 0 } };
+enum { OPT_LOG_QUERIES };
+
+const cmd_option cmd_info_options[] = {
+    [OPT_LOG_QUERIES] = { "log-queries", 0, "FILE",
+                          "note which boxes of arrays in files are read, for `arras chunk --log`" },
+    { 0 },
+};
 
 static void print_layout(const cmd_npy_header *h)
 {
@@ -104,6 +110,20 @@ static bool describe(const char *source, bool is_first, cmd_error *err)
     return ok;
 }
 
+/* Options may stand behind the arrays that they are for. */
+static void hear_options(int argc, char **argv)
+{
+    cmd_arguments a = cmd_arguments_of(argc, argv, cmd_info_options);
+    const char   *value;
+    cmd_error     unused;
+
+    for (int argument = 0; argument != CMD_END_OF_ARGUMENTS && argument != CMD_BAD_ARGUMENT;) {
+        argument = cmd_next_argument(&a, &value, &unused);
+        if (argument == OPT_LOG_QUERIES)
+            cmd_stored_log_queries(value);
+    }
+}
+
 int cmd_info(int argc, char **argv)
 {
     cmd_arguments a = cmd_arguments_of(argc, argv, cmd_info_options);
@@ -112,11 +132,14 @@ int cmd_info(int argc, char **argv)
     int           asked = 0, described = 0;
 
     cmd_interrupt_start();
+    hear_options(argc, argv);
     for (;;) {
         int argument = cmd_next_argument(&a, &source, &err);
 
         if (argument == CMD_END_OF_ARGUMENTS)
             break;
+        if (argument == OPT_LOG_QUERIES)
+            continue;
         if (argument != CMD_NAME)
             return cmd_complain("%s", err.text);
         cmd_progress_start();

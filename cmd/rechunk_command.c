@@ -193,17 +193,20 @@ static void print_plan(const job *j, const arras_rechunk_report *report)
     const arras_store_info *to = arras_sink_info(j->sink);
     char                    room[CMD_QUANTITY_ROOM];
 
-    printf("chunks   ");
-    print_lengths(to->rank, to->chunk);
-    printf(", %s%s%s\n", cmd_quantity_bytes(room, bytes_of(to, to->chunk)),
-           to->codecs[0] ? ", " : "", to->codecs);
+    if (to->chunked) {
+        printf("chunks   ");
+        print_lengths(to->rank, to->chunk);
+        printf(", %s%s%s\n", cmd_quantity_bytes(room, bytes_of(to, to->chunk)),
+               to->codecs[0] ? ", " : "", to->codecs);
+    }
     printf("boxes    %" PRId64 " of ", report->boxes);
     print_lengths(to->rank, report->box);
     printf(", %s", cmd_quantity_bytes(room, report->boxes ? bytes_of(to, report->box) : 0));
     if (report->boxes_before > 0)
         printf("; %" PRId64 " are there already", report->boxes_before);
-    printf("\nmemory   %s, for %d boxes at once and %d threads\nreads    ",
-           cmd_quantity_bytes(room, report->memory), report->lanes, report->threads);
+    printf("\nmemory   %s: %d box%s at once, %d thread%s\nreads    ",
+           cmd_quantity_bytes(room, report->memory), report->lanes, report->lanes == 1 ? "" : "es",
+           report->threads, report->threads == 1 ? "" : "s");
     print_times(report);
     fflush(stdout);
 }

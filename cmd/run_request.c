@@ -24,7 +24,8 @@ enum {
     OPT_CHUNK,
     OPT_CODEC,
     OPT_RESUME,
-    OPT_CHECKPOINT
+    OPT_CHECKPOINT,
+    OPT_LOG_QUERIES
 };
 
 const cmd_option cmd_run_options[] = {
@@ -51,6 +52,8 @@ const cmd_option cmd_run_options[] = {
                      "time" },
     [OPT_CHECKPOINT] = { "checkpoint", 0, "SECONDS",
                          "with --resume: so often results are made safe; default 10" },
+    [OPT_LOG_QUERIES] = { "log-queries", 0, "FILE",
+                          "note which boxes of arrays in files are read, for `arras chunk --log`" },
     { 0 },
 };
 
@@ -185,6 +188,7 @@ static bool take_option(cmd_request *r, int option, const char *value, cmd_error
     case OPT_CODEC: r->codec = value; return true;
     case OPT_RESUME: r->resume = true; return true;
     case OPT_CHECKPOINT: return set_checkpoint(r, value, err);
+    case OPT_LOG_QUERIES: r->queries = value; return true;
     default: r->quiet = true; return true;
     }
 }

@@ -38,6 +38,7 @@ typedef struct cmd_request {
     const char   *codec;      /* of results; NULL: the default of the format */
     double        checkpoint; /* seconds between checkpoints of a run that can be resumed */
     const char   *trace, *dot;
+    const char   *queries;    /* where to log what is read of arrays in files; or NULL */
     const char   *attributes; /* the source of the input that gives results theirs; or NULL */
 } cmd_request;
 

@@ -120,6 +120,19 @@ static bool appends(const cmd_job *job)
 
 static bool is_asked_for(const cmd_request *r) { return r->chunk || r->codec || r->resume; }
 
+/* What is read of inputs in files from now on is noted where --log-queries says. */
+static bool log_queries(const cmd_job *job, cmd_error *err)
+{
+    const cmd_request *r = &job->request;
+    arras_error        why;
+
+    for (int i = 0; i < r->ninputs && r->queries; i++)
+        if (r->inputs[i].stored &&
+            arras_source_log(r->inputs[i].stored, r->queries, &why) != ARRAS_OK)
+            return give_up(err, &why);
+    return true;
+}
+
 static int sinks_of(const cmd_job *job, int result)
 {
     int n = 0;
@@ -163,7 +176,7 @@ bool cmd_stream_decide(cmd_job *job, cmd_error *err)
                             "--chunk, --codec and --resume go with new arrays and compiled "
                             "kernels: leave out %s",
                             r->options.reference ? "--reference" : "the + behind the sink");
-        return true;
+        return log_queries(job, err);
     }
     if (arras_summarize(&summary, job->graph, &why) != ARRAS_OK)
         return give_up(err, &why);
@@ -173,9 +186,10 @@ bool cmd_stream_decide(cmd_job *job, cmd_error *err)
                       : INT64_MAX;
     if (!cmd_results_describe(job, err))
         return false;
+    /* Read before it is computed, all of an input would be logged. */
     job->streams = kept_bytes(job) <= limit &&
-                   (is_asked_for(r) || all > limit || stored_bytes(job) > WORTH_IT);
-    return !job->streams || unmap_inputs(job, err);
+                   (is_asked_for(r) || r->queries || all > limit || stored_bytes(job) > WORTH_IT);
+    return (!job->streams || unmap_inputs(job, err)) && log_queries(job, err);
 }
 
 /* ---- What is computed, so that it can be gone on with ---------------------------------------- */

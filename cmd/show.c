@@ -5,6 +5,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/output_file.h"
 #include "cmd/source.h"
+#include "cmd/stored.h"
 #include "cmd/terminal.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PNG, SVG, SLICE, RANGE, SIZE, COLOUR, DIVERGING, BARE };
+enum { PNG, SVG, SLICE, RANGE, SIZE, COLOUR, DIVERGING, BARE, LOG_QUERIES };
 const cmd_option cmd_show_options[] = {
     [PNG] = { "png", 0, "FILE", "write a PNG picture instead; - for standard output" },
     [SVG] = { "svg", 0, "FILE", "write an SVG picture instead; - for standard output" },
@@ -23,6 +24,8 @@ const cmd_option cmd_show_options[] = {
     [COLOUR] = { "colour", 0, "NAME", "colour map: sea, ember, grey or balance" },
     [DIVERGING] = { "diverging", 0, NULL, "two colours that part at 0" },
     [BARE] = { "bare", 0, NULL, "files: only the cells, a pixel for each" },
+    [LOG_QUERIES] = { "log-queries", 0, "FILE",
+                      "note which boxes of arrays in files are read, for `arras chunk --log`" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -79,6 +82,7 @@ static bool set_option(cmd_show_request *r, int option, const char *value, cmd_e
     case COLOUR: r->wishes.palette = value; return true;
     case DIVERGING: return r->wishes.diverging = true;
     case BARE: return r->bare = true;
+    case LOG_QUERIES: cmd_stored_log_queries(value); return true;
     default: return false; /* a bad argument: the message is there already */
     }
 }

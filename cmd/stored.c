@@ -47,6 +47,10 @@ bool cmd_stored_no_numbers(const arras_store_info *info, const char *source, cmd
     return cmd_fail(err, "%s: its cells, %s, are not numbers", source, info->stored);
 }
 
+static const char *query_log; /* NULL: reads are not noted */
+
+void cmd_stored_log_queries(const char *file) { query_log = file; }
+
 static bool read_cells(cmd_array *out, arras_source *source, const cmd_place *place, cmd_error *err)
 {
     const arras_store_info *info = arras_source_info(source);
@@ -54,6 +58,8 @@ static bool read_cells(cmd_array *out, arras_source *source, const cmd_place *pl
 
     if (info->dtype == ARRAS_NO_DTYPE)
         return cmd_stored_no_numbers(info, place->file, err);
+    if (query_log && arras_source_log(source, query_log, &why) != ARRAS_OK)
+        return give_up(err, &why);
     if (!cmd_array_new(out, info->dtype, info->rank, info->shape))
         return cmd_fail(err, "%s: no memory for its cells", place->file);
     if (arras_source_read(source, from_start, info->shape, out->data, NULL, 0, &why) == ARRAS_OK)

@@ -5,6 +5,8 @@
 #include "cmd/names.h"
 
 bool cmd_stored_is(const cmd_place *place);
+/* From now on reads of arrays in containers are noted in this file, for `arras chunk --log`. */
+void cmd_stored_log_queries(const char *file);
 /* All cells of an array. */
 bool cmd_stored_read(cmd_array *out, const cmd_place *place, cmd_error *err);
 /* The refusal of an array that holds something else. */

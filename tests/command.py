@@ -536,7 +536,7 @@ def completions(scratch, *words):
 
 def check_completion(scratch):
     return (
-        wrong("r", completions(scratch, "r"), ["repl", "run"])
+        wrong("r", completions(scratch, "r"), ["rechunk", "repl", "run"])
         + wrong("--v", completions(scratch, "--v"), ["--version"])
         + wrong("run --th", completions(scratch, "run", "--th"), ["--threads"])
         + wrong("help so", completions(scratch, "help", "so"), ["sources"])

@@ -153,10 +153,11 @@ def check_kills(scratch, tally, h, kills, seed):
 
 def check_identity(scratch, tally):
     """A changed program, or input, is noticed; the partial array of the first stays."""
-    args = ["h=in.h5:/packed", "-o", "lap=other.npy", "--memory=1M", "--resume", "--checkpoint=0.001"]
+    args = ["h=in.h5:/packed", "-o", "lap=other.zarr", "--memory=1M", "--resume", "--checkpoint=0.001", "--chunk=20,90",
+            "--codec=zstd 19"]
     process = start(scratch, "run", LAPLACE.format(edge="wrap"), *args, "--threads=1")
-    folder = scratch / ".other.npy.partial"
-    for _ in range(2000):
+    folder = scratch / ".other.zarr.partial"
+    for _ in range(20000):
         if folder.exists() and (folder / "journal").exists() and (folder / "journal").stat().st_size > 200:
             break
         time.sleep(0.001)

@@ -1,4 +1,4 @@
-"""manual.py --command ARRAS [--write] [FILE] -- every example of the manual, and of the
+"""manual.py --command ARRAS [--write] [FILE] -- every example of the manual, of docs/files.md and of the
 README, prints what the text says.
 
 A block of code whose first line begins with `$ ` is a session: lines after `$ ` and `> ` are given to a shell
@@ -22,10 +22,12 @@ MANUAL = Path(__file__).resolve().parent.parent / "docs/language.md"
 BLOCK = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^\| function \| what it gives \|\n\|---\|---\|\n((?:\|.*\|\n)*)", re.MULTILINE)
 README = MANUAL.parent.parent / "README.md"
+FILES = MANUAL.parent / "files.md"
 HEADER = MANUAL.parent.parent / "include/arras/arras.h"
 # They look at graphs, or make no program.
 NOT_RECORDED = {"arras_poison", "arras_output_array", "arras_find_input", "arras_launch_cancel",
                 "arras_label_cancel", "arras_stream_cancel", "arras_sinks_discard",
+                "arras_source_fetched", "arras_rechunk_cancel", "arras_rechunk_look",
                 "arras_program_counters", "arras_source_close", "arras_sink_abandon",
                 "arras_sinks_discard"}
 TIMEOUT = 60
@@ -143,7 +145,8 @@ def main():
         check_examples(text, shell, tally)
         if options.manual == MANUAL:
             check_functions(text, shell, tally)
-            check_examples(README.read_text(), shell, tally)
+            for page in (README, FILES):
+                check_examples(page.read_text(), shell, tally)
         tally.finish()
 
 

@@ -410,6 +410,122 @@ static void complex_text(void)
     arras_results_free(got);
 }
 
+/* Every third cell of a row, a diagonal, and a cell that stays. */
+static void steps_in_texts(void)
+{
+    double                  a[7][20];
+    const int64_t           shape[] = { 7, 20 }, cells = 7, zeros[] = { 0, 0 };
+    const int64_t           thirds[] = { 0, 3 }, diagonal[] = { 1, 2 }, start[] = { 2, -1 };
+    const int               axes[] = { 0, 0 };
+    const arras_border      wrap[] = { { .rule = ARRAS_EDGE_WRAP }, { .rule = ARRAS_EDGE_WRAP } };
+    const arras_apply_input inputs[] = {
+        { .before = zeros, .borders = wrap, .axes = axes, .step = thirds, .name = "row" },
+        { .before = zeros,
+          .borders = wrap,
+          .axes = axes,
+          .step = diagonal,
+          .start = start,
+          .name = "slope" },
+        { .before = zeros,
+          .borders = wrap,
+          .axes = axes,
+          .step = zeros,
+          .start = start,
+          .name = "fixed" }
+    };
+    const arras_apply_spec spec = { .ninputs = 3,
+                                    .noutputs = 1,
+                                    .inputs = inputs,
+                                    .outputs = &one_f64,
+                                    .text =
+                                        "r = row(0, 0) + 1000 * slope(0, 0) + 1e6 * fixed(0, 0);",
+                                    .rank = 1,
+                                    .shape = &cells };
+    arras_flow            *flow = new_flow(1, 1 << 20);
+    arras_results         *got;
+    const double          *r;
+
+    for (int i = 0; i < 140; i++)
+        a[i / 20][i % 20] = i;
+    input(flow, "a", ARRAS_F64, 2, shape, a);
+    got = run(flow, apply(flow, &spec));
+    r = cells_of(got);
+    for (int i = 0; i < 7 && CHECK(r); i++)
+        CHECK_EQ_REAL(r[i],
+                      a[0][3 * i] + 1000 * a[(i + 2) % 7][(2 * i + 19) % 20] + 1e6 * a[2][19]);
+    arras_results_free(got);
+}
+
+/* ---- Borders --------------------------------------------------------------------------------- */
+
+enum { LONGEST = 4, FARTHEST = 9 };
+
+static void copy(const arras_cell *c, void *const *out)
+{
+    *(double *)out[0] = arras_f64_at1(c, 0, 0);
+}
+
+/* All neighbours within reach, each with a weight of its own. */
+static void all_near(const arras_cell *c, void *const *out)
+{
+    const int64_t *reach = c->context;
+    double         all = 0;
+
+    for (int64_t o = -reach[0]; o <= reach[1]; o++)
+        all = all * 3 + arras_f64_at1(c, 0, o);
+    *(double *)out[0] = all;
+}
+
+static bool border_is_right(arras_edge_rule rule_of_border, int64_t n, const int64_t *reach)
+{
+    const double            a[] = { 1, 2, 3, 4 };
+    const int64_t           zero = 0;
+    const arras_border      border = { .rule = rule_of_border };
+    const arras_apply_input first = { .before = &zero };
+    const arras_apply_input second = {
+        .array = 1, .before = reach, .after = reach + 1, .borders = &border
+    };
+    arras_apply_spec spec = {
+        .ninputs = 1, .noutputs = 1, .inputs = &first, .outputs = &one_f64, .cell = copy
+    };
+    arras_flow    *flow = new_flow(1, 1);
+    arras_results *got;
+    const double  *r;
+    bool           right;
+
+    input(flow, "a", ARRAS_F64, 1, &n, a);
+    apply(flow, &spec); /* so that tiles have what they need, and no more */
+    spec.inputs = &second, spec.cell = all_near, spec.context = (void *)(uintptr_t)reach;
+    got = run(flow, apply(flow, &spec));
+    r = cells_of(got);
+    right = r != NULL;
+    for (int64_t i = 0; i < n && right; i++) {
+        double all = 0;
+
+        for (int64_t o = -reach[0]; o <= reach[1]; o++) {
+            int64_t at = unfold(rule_of_border, i + o, n);
+
+            all = all * 3 + (at < 0 ? 0 : a[at]);
+        }
+        right = r[i] == all;
+    }
+    arras_results_free(got);
+    return right;
+}
+
+static void every_border(void)
+{
+    for (int rule_of_border = 1; rule_of_border < ARRAS_EDGE_END; rule_of_border++)
+        for (int64_t n = 1; n <= LONGEST; n++)
+            for (int64_t i = 0; i <= FARTHEST * (FARTHEST + 2); i++) {
+                const int64_t reach[] = { i / (FARTHEST + 1), i % (FARTHEST + 1) };
+
+                if (!CHECK(border_is_right((arras_edge_rule)rule_of_border, n, reach)))
+                    printf("    rule %d, %d cells, reach %d and %d\n", rule_of_border, (int)n,
+                           (int)reach[0], (int)reach[1]);
+            }
+}
+
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
 static void nothing(const arras_cell *c, void *const *out)
@@ -488,6 +604,8 @@ TEST_MAIN
     RUN(one_after_the_other);
     RUN(text_with_helpers);
     RUN(complex_text);
+    RUN(steps_in_texts);
+    RUN(every_border);
     RUN(empty_arrays);
     RUN(single_cell);
     RUN(can_be_cancelled);

@@ -393,43 +393,43 @@ static void looking_too_far(void)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static arras_status run_everything(bool text)
+/* A function with borders and mirrors, as it is or as text, and one whose reach is found out. */
+static arras_status add_functions(int *out, arras_flow *flow, int array, bool text)
 {
-    const int64_t      shape[] = { 6, 8 };
-    const arras_buffer a = { field, ARRAS_F64, 2, shape, NULL };
-    arras_options      options = { .threads = 1, .tile_bytes = 200 };
-    arras_flow        *flow = NULL;
-    arras_results     *got = NULL;
-    parts              p;
-    int                number = 0;
-    arras_status       status = arras_flow_new(&flow, &options, 1 << 20, &err);
+    arras_status status;
+    parts        p;
 
     reset(&p);
+    p.in[0].array = array;
     p.before[0] = p.after[1] = 1;
     p.borders[0].rule = ARRAS_EDGE_REFLECT;
     p.borders[1].rule = ARRAS_EDGE_WRAP;
     p.spec.nmirrors = 1;
     p.spec.mirrors = &p.mirror;
     p.spec.scratch = 64;
-    if (text) {
-        p.spec.cell = NULL;
-        p.spec.text = "r = a(0, 0);";
-    }
+    p.spec.cell = text ? NULL : point;
+    p.spec.text = text ? "r = a(-1, 1);" : NULL;
+    status = arras_flow_apply(out, flow, &p.spec, &err);
+    reset(&p);
+    p.in[0].array = *out;
+    p.in[0].before = p.in[0].after = NULL;
+    return status == ARRAS_OK ? arras_flow_apply(out, flow, &p.spec, &err) : status;
+}
+
+static arras_status run_everything(bool text)
+{
+    const int64_t       shape[] = { 6, 8 };
+    const arras_buffer  a = { field, ARRAS_F64, 2, shape, NULL };
+    const arras_options options = { .threads = 1, .tile_bytes = 200 };
+    arras_flow         *flow = NULL;
+    arras_results      *got = NULL;
+    int                 number = 0;
+    arras_status        status = arras_flow_new(&flow, &options, 1 << 20, &err);
+
     if (status == ARRAS_OK)
         status = arras_flow_input(&number, flow, "a", &a, &err);
     if (status == ARRAS_OK)
-        status = arras_flow_apply(&number, flow, &p.spec, &err);
-    p.in[0].array = number;
-    p.in[0].before = p.in[0].after = NULL;
-    p.in[0].name = "a";
-    p.spec.length = 2;
-    p.spec.nmirrors = 0;
-    if (!text)
-        p.spec = (arras_apply_spec){
-            .ninputs = 1, .noutputs = 1, .inputs = p.in, .outputs = &p.out, .cell = point
-        };
-    if (status == ARRAS_OK && !text)
-        status = arras_flow_apply(&number, flow, &p.spec, &err);
+        status = add_functions(&number, flow, number, text);
     if (status == ARRAS_OK)
         status = arras_flow_result(flow, number, NULL, &err);
     if (status == ARRAS_OK)

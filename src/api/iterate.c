@@ -66,7 +66,7 @@ static const arras_buffer *find_output(const loop_state *l, const char *name)
 {
     const arras_binding *found = find_binding(l, name);
 
-    if (!found && l->fresh)
+    if (!found)
         found = arras_results_find(l->fresh, name);
     return found ? &found->buffer : NULL;
 }
@@ -242,7 +242,7 @@ static arras_status bind_older(loop_state *l, arras_error *err)
 {
     arras_status status = ARRAS_OK;
 
-    for (int i = 0; l->older && i < arras_results_count(l->older) && status == ARRAS_OK; i++) {
+    for (int i = 0; i < arras_results_count(l->older) && status == ARRAS_OK; i++) {
         const arras_binding *b = arras_results_at(l->older, i);
 
         status = bind(l, b->name, &b->buffer, err);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 struct ar_read_log {
@@ -15,9 +16,11 @@ struct ar_read_log {
 
 static arras_status append(const ar_read_log *log, const ar_text *line, arras_error *err)
 {
+    const struct iovec bytes = { line->data, line->length };
+
     if (line->failed)
         return ar_fail_memory(err, line->length);
-    if (write(log->fd, line->data, line->length) == (ssize_t)line->length)
+    if (writev(log->fd, &bytes, 1) == (ssize_t)line->length)
         return ARRAS_OK;
     return ar_fail(err, ARRAS_EIO, "%s: a query can't be written to the log: %s", log->path,
                    strerror(errno));

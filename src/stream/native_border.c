@@ -116,11 +116,15 @@ ar_region ar_native_needs(const ar_native_input *in, const int64_t *lo, const in
 
 /* ---- Patches --------------------------------------------------------------------------------- */
 
+enum { SHORT = 32 };
+
 typedef struct {
     const ar_native_input *in;
     int64_t                lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK], strides[ARRAS_MAX_RANK];
     char                  *cells;
     const ar_operand      *from;
+    bool                   is_short;      /* lines are */
+    int64_t                places[SHORT]; /* then, along a line: cells of the array; -1: the fill */
 } patch;
 
 static int64_t lay_out(patch *p, const int64_t *lo, const int64_t *hi)
@@ -138,19 +142,50 @@ static int64_t lay_out(patch *p, const int64_t *lo, const int64_t *hi)
 
 int64_t ar_native_patch_bytes(const ar_native_input *in, const int64_t *lo, const int64_t *hi)
 {
-    patch p = { .in = in };
+    patch p;
 
+    p.in = in;
     return lay_out(&p, lo, hi);
 }
 
-static void fill_cells(char *to, int64_t count, const void *fill, size_t size)
+/* The cells of a short line, of which most are copies of others; most lines are short. */
+#define GATHER(name, type)                                                                         \
+    static void name(char *to, const char *from, const int64_t *places, int64_t n,                 \
+                     const void *fill)                                                             \
+    {                                                                                              \
+        const type *cells = (const type *)(const void *)from;                                      \
+        type       *out = (type *)(void *)to;                                                      \
+                                                                                                   \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = places[i] < 0 ? *(const type *)fill : cells[places[i]];                       \
+    }
+GATHER(gather_1, uint8_t)
+GATHER(gather_2, uint16_t)
+GATHER(gather_4, uint32_t)
+GATHER(gather_8, uint64_t)
+
+typedef struct {
+    uint64_t halves[2];
+} sixteen;
+GATHER(gather_16, sixteen)
+
+static void gather_line(const patch *p, char *to, const char *from)
 {
-    for (int64_t i = 0; i < count; i++)
-        memcpy(to + i * (int64_t)size, fill, size);
+    int         axis = p->in->rank - 1;
+    int64_t     n = p->hi[axis] - p->lo[axis];
+    const void *fill = p->in->fills[axis];
+
+    switch (p->in->size) {
+    case 1: gather_1(to, from, p->places, n, fill); break;
+    case 2: gather_2(to, from, p->places, n, fill); break;
+    case 4: gather_4(to, from, p->places, n, fill); break;
+    case 8: gather_8(to, from, p->places, n, fill); break;
+    default: gather_16(to, from, p->places, n, fill); break;
+    }
 }
 
-/* Cells along the last axis: those inside at once, the others one by one. */
-static void copy_line(const patch *p, char *to, const char *from)
+/* Those inside at once, the others one by one. */
+static void copy_long_line(const patch *p, char *to, const char *from)
 {
     const ar_native_input *in = p->in;
     int                    axis = in->rank - 1;
@@ -191,8 +226,8 @@ static void fill_line(const patch *p, char *to, const void *fill)
     for (int64_t i = p->lo[axis]; i < p->hi[axis]; i++) {
         bool inside = bring_inside(in->rules[axis], i, in->shape[axis]) >= 0;
 
-        fill_cells(to + (i - p->lo[axis]) * (int64_t)in->size, 1, inside ? fill : in->fills[axis],
-                   in->size);
+        memcpy(to + (i - p->lo[axis]) * (int64_t)in->size, inside ? fill : in->fills[axis],
+               in->size);
     }
 }
 
@@ -212,8 +247,20 @@ static void copy_one(const patch *p, const int64_t *index)
     fill = line_fill(p, at);
     if (fill)
         fill_line(p, to, fill);
+    else if (p->is_short)
+        gather_line(p, to, (const char *)from);
     else
-        copy_line(p, to, (const char *)from);
+        copy_long_line(p, to, (const char *)from);
+}
+
+static void find_places(patch *p)
+{
+    const ar_native_input *in = p->in;
+    int                    axis = in->rank - 1;
+
+    p->is_short = p->hi[axis] - p->lo[axis] <= SHORT;
+    for (int64_t i = p->lo[axis]; i < p->hi[axis] && p->is_short; i++)
+        p->places[i - p->lo[axis]] = bring_inside(in->rules[axis], i, in->shape[axis]);
 }
 
 static bool next_line(const patch *p, int64_t *index)
@@ -243,13 +290,17 @@ arras_status ar_native_patch(const ar_native *n, ar_native_worker *w, int k,
                              const ar_operand *operand, const int64_t *lo, const int64_t *hi,
                              arras_error *err)
 {
-    patch        p = { .in = &n->inputs[k], .from = operand };
+    patch        p;
     int64_t      index[ARRAS_MAX_RANK];
-    arras_status status = make_room(w, k, lay_out(&p, lo, hi), err);
+    arras_status status;
 
+    p.in = &n->inputs[k];
+    p.from = operand;
+    status = make_room(w, k, lay_out(&p, lo, hi), err);
     if (status != ARRAS_OK)
         return status;
     p.cells = w->patches[k];
+    find_places(&p);
     memcpy(index, p.lo, sizeof index);
     do
         copy_one(&p, index);
