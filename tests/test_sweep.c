@@ -5,7 +5,7 @@
 #include "store_world.h"
 #include "stream/stream.h"
 
-enum { CASES = 800, MOST_CELLS = 1500, ARRAYS = 3 };
+enum { CASES = 500, MOST_CELLS = 1500, ARRAYS = 3 };
 
 static uint64_t seed = 88172645463325252u;
 

@@ -259,25 +259,55 @@ static void refuses_sinks_and_budgets(void)
 
 /* ---- Memory that runs out -------------------------------------------------------------------- */
 
+/* The n-th allocation fails; nothing is lost. */
+static arras_status run_short_of(arras_sweep_request *r, int64_t n)
+{
+    int64_t      live = ar_alloc_live();
+    arras_status status;
+
+    ar_alloc_fail_from(n);
+    status = arras_sweep(NULL, r, &err);
+    ar_alloc_fail_from(0);
+    CHECK_EQ_INT(ar_alloc_live(), live);
+    return status;
+}
+
 static void memory_runs_out(void)
 {
     arras_sweep_request r = relaxation();
-    int64_t             live = ar_alloc_live(), n = 0;
     arras_status        status = ARRAS_ENOMEM;
+    int64_t             n = 0;
 
     r.edges = outside_is_fill;
     r.most = 2;
     r.threads = 1;
     CHECK_EQ_INT(arras_sweep(NULL, &r, &err), ARRAS_OK); /* what is shared is there now */
-    live = ar_alloc_live();
-    while (status == ARRAS_ENOMEM && n++ < 1000) {
-        ar_alloc_fail_from(n);
-        status = arras_sweep(NULL, &r, &err);
-        ar_alloc_fail_from(0);
-        CHECK_EQ_INT(ar_alloc_live(), live);
-    }
+    while (status == ARRAS_ENOMEM && n < 1000)
+        status = run_short_of(&r, ++n);
     CHECK_EQ_INT(status, ARRAS_OK);
     CHECK(n > 4);
+}
+
+static void memory_runs_out_with_files(void)
+{
+    arras_sweep_request r = relaxation();
+    arras_status        status = ARRAS_ENOMEM;
+    int64_t             n = 0;
+
+    world_begin();
+    r.most = 2;
+    r.threads = 1;
+    r.memory = 4000;
+    while (status == ARRAS_ENOMEM && n < 1000) {
+        CHECK_EQ_INT(arras_sink_create(&r.sink, at("a.npy"), NULL, ARRAS_F64, 2, shape, NULL, &err),
+                     ARRAS_OK);
+        status = run_short_of(&r, ++n);
+        arras_sink_abandon(r.sink);
+    }
+    CHECK_EQ_INT(status, ARRAS_OK);
+    CHECK(n > 8);
+    CHECK_EQ_INT(count_entries(), 0);
+    world_end();
 }
 
 TEST_MAIN
@@ -290,4 +320,5 @@ TEST_MAIN
     RUN(is_refused);
     RUN(refuses_sinks_and_budgets);
     RUN(memory_runs_out);
+    RUN(memory_runs_out_with_files);
 }

@@ -64,13 +64,14 @@ ARRAS_API void arras_cell_fail(const arras_cell *cell, const char *message);
 ARRAS_API const char *arras_cell_outside(const arras_cell *cell, int input, int n,
                                          const int64_t *offset) ARRAS_CELL_RARE;
 
-/* The address of the neighbour of input k at an offset along one, two, three or all of its axes.
- * Of a whole array, of the cell at that place. */
 static inline bool arras_view_has(const arras_view *view, int axis, int64_t offset)
 {
     return (uint64_t)offset + (uint64_t)view->before[axis] < view->span[axis];
 }
 
+/* The address of the neighbour of input k at an offset along one, two, three or all of its axes.
+ * Of a whole array, of the cell at that place.  The offset is checked; where a row function goes
+ * from there, other than along the row, is not. */
 static inline const char *arras_cell_near1(const arras_cell *cell, int k, int64_t i)
 {
     const arras_view *view = &cell->views[k];
@@ -211,10 +212,12 @@ typedef struct arras_apply_spec {
     const char *prelude; /* for the text: what stands before the function */
     void       *context;
     size_t      scratch; /* bytes for each thread, zeros at first */
-    int         rank;    /* of the result, with `shape`; NULL: as far as the inputs go, axis by */
-    const int64_t *shape; /* axis of the first that is not whole */
-    int64_t       length; /* every output is a vector of so many values: a new last axis; 0: none */
-    int           nmirrors;
+    /* Of the result; shape NULL: the axes of the first input that is not whole, as far as all
+     * inputs go. */
+    int                 rank;
+    const int64_t      *shape;
+    int64_t             length; /* of vectors, which are a new last axis; 0: there are none */
+    int                 nmirrors;
     const arras_mirror *mirrors;
 } arras_apply_spec;
 

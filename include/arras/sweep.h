@@ -77,8 +77,9 @@ typedef struct arras_sweep_request {
     const int64_t         *before, *after;
     const arras_edge_rule *edges;
 
-    /* The state begins as `start` and ends in `start.buffer` itself, in `state`, or in `sink`, which
-     * the caller finishes, or abandons after a failure.  Without a start it begins as zeros. */
+    /* The state begins as `start` and ends in `start.buffer` itself, in `state`, or in `sink`
+     * (which the caller finishes, or abandons after a failure).  Without a start it begins as
+     * zeros. */
     arras_sweep_array        start;
     arras_buffer             state; /* data NULL: not here */
     arras_sink              *sink;
@@ -100,8 +101,8 @@ ARRAS_API arras_status arras_sweep(arras_sweep_report *report, const arras_sweep
                                    arras_error *err);
 
 /* The same in steps: open checks everything, run does it, once.  Until it is closed any thread may
- * cancel it (the run then returns ARRAS_ECANCEL soon, and a state in memory is partly swept), or ask
- * how much of the present sweep is done: 0 to 1. */
+ * cancel it (the run then returns ARRAS_ECANCEL soon, and a state in memory is partly swept), or
+ * ask how much of the present sweep is done: 0 to 1. */
 typedef struct arras_sweeping arras_sweeping;
 ARRAS_API arras_status arras_sweep_open(arras_sweeping **out, const arras_sweep_request *request,
                                         arras_error *err);

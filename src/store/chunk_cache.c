@@ -14,13 +14,25 @@ typedef struct entry {
     struct entry    *newer, *older, *next; /* by use; of the same hash */
 } entry;
 
-enum { BUCKETS = 4096, SPARES = 16 };
+enum { BUCKETS = 4096, SLAB = 16 << 20 };
 
-/* Memory of a chunk that went: fresh pages cost about as much as decoding into them. */
-typedef struct {
-    char  *cells;
-    size_t size;
+/* Memory for chunks of one size, cut from large blocks and used again and again: fresh pages cost
+ * about as much as decoding into them. */
+typedef struct slab {
+    struct slab *next;
+    size_t       bytes; /* of this block, which begins here */
+} slab;
+
+typedef struct spare {
+    struct spare *next;
 } spare;
+
+typedef struct pool {
+    struct pool *next;
+    size_t       size; /* of a piece; a multiple of 64 */
+    slab        *slabs;
+    spare       *spares;
+} pool;
 
 struct ar_chunk_cache {
     pthread_mutex_t lock; /* of all below */
@@ -28,8 +40,7 @@ struct ar_chunk_cache {
     int64_t         room, used; /* bytes */
     entry          *newest, *oldest;
     entry          *buckets[BUCKETS];
-    spare           spares[SPARES];
-    int             nspares;
+    pool           *pools;
 };
 
 /* ---- Entries; the lock is held --------------------------------------------------------------- */
@@ -64,24 +75,80 @@ static void put_first(ar_chunk_cache *c, entry *e)
     c->newest = e;
 }
 
-static void put_aside(ar_chunk_cache *c, char *cells, size_t size)
+static pool *pool_for(ar_chunk_cache *c, size_t size)
 {
-    if (cells && c->nspares < SPARES)
-        c->spares[c->nspares++] = (spare){ cells, size };
-    else
-        ar_free(cells);
+    size_t rounded = (size + 63) / 64 * 64;
+    pool  *p = c->pools;
+
+    while (p && p->size != rounded)
+        p = p->next;
+    if (p)
+        return p;
+    p = ar_alloc(1, sizeof *p);
+    if (p) {
+        *p = (pool){ .next = c->pools, .size = rounded };
+        c->pools = p;
+    }
+    return p;
 }
 
-static char *take_aside(ar_chunk_cache *c, size_t size)
+static bool add_slab(const ar_chunk_cache *c, pool *p)
 {
-    for (int i = 0; i < c->nspares; i++)
-        if (c->spares[i].size == size) {
-            char *cells = c->spares[i].cells;
+    size_t wanted = (size_t)ar_max64((int64_t)p->size, ar_min64(SLAB, c->room));
+    size_t bytes = (wanted + 64 + 4095) / 4096 * 4096;
+    slab  *s = ar_pages_alloc(bytes);
 
-            c->spares[i] = c->spares[--c->nspares];
-            return cells;
+    if (!s)
+        return false;
+    *s = (slab){ p->slabs, bytes };
+    p->slabs = s;
+    for (size_t at = 64; at + p->size <= bytes; at += p->size) {
+        spare *piece = (spare *)((char *)s + at);
+
+        piece->next = p->spares;
+        p->spares = piece;
+    }
+    return true;
+}
+
+/* NULL: no memory. */
+static char *take_piece(ar_chunk_cache *c, size_t size)
+{
+    pool  *p = pool_for(c, size);
+    spare *piece;
+
+    if (!p || (!p->spares && !add_slab(c, p)))
+        return NULL;
+    piece = p->spares;
+    p->spares = piece->next;
+    return (char *)piece;
+}
+
+static void give_piece(ar_chunk_cache *c, char *cells, size_t size)
+{
+    pool  *p = cells ? pool_for(c, size) : NULL; /* which is there: the piece came from it */
+    spare *piece = (spare *)cells;
+
+    if (!p)
+        return;
+    piece->next = p->spares;
+    p->spares = piece;
+}
+
+static void free_pools(ar_chunk_cache *c)
+{
+    while (c->pools) {
+        pool *p = c->pools;
+
+        c->pools = p->next;
+        while (p->slabs) {
+            slab *s = p->slabs;
+
+            p->slabs = s->next;
+            ar_pages_free(s, s->bytes);
         }
-    return NULL;
+        ar_free(p);
+    }
 }
 
 static void drop(ar_chunk_cache *c, entry *e)
@@ -93,7 +160,7 @@ static void drop(ar_chunk_cache *c, entry *e)
     *at = e->next;
     take_out(c, e);
     c->used -= (int64_t)e->size;
-    put_aside(c, e->cells, e->size);
+    give_piece(c, e->cells, e->size);
     ar_free(e);
 }
 
@@ -111,11 +178,19 @@ static bool make_room(ar_chunk_cache *c, int64_t size)
 static entry *add(ar_chunk_cache *c, const ar_source *source, int64_t number, size_t size)
 {
     entry **bucket = bucket_of(c, source, number);
-    entry  *e = make_room(c, (int64_t)size) ? ar_alloc(1, sizeof *e) : NULL;
+    char   *cells = make_room(c, (int64_t)size) ? take_piece(c, size) : NULL;
+    entry  *e = cells ? ar_alloc(1, sizeof *e) : NULL;
 
-    if (!e)
+    if (!e) {
+        give_piece(c, cells, size);
         return NULL;
-    *e = (entry){ .source = source, .number = number, .size = size, .users = 1, .next = *bucket };
+    }
+    *e = (entry){ .source = source,
+                  .number = number,
+                  .cells = cells,
+                  .size = size,
+                  .users = 1,
+                  .next = *bucket };
     *bucket = e;
     c->used += (int64_t)size;
     put_first(c, e);
@@ -143,8 +218,7 @@ void ar_chunk_cache_free(ar_chunk_cache *c)
         return;
     while (c->oldest)
         drop(c, c->oldest);
-    for (int i = 0; i < c->nspares; i++)
-        ar_free(c->spares[i].cells);
+    free_pools(c);
     pthread_cond_destroy(&c->decoded);
     pthread_mutex_destroy(&c->lock);
     ar_free(c);
@@ -163,21 +237,6 @@ typedef struct {
     ar_chunk_bytes  bytes;
 } reading;
 
-/* *cells: memory for it, or NULL; NULL after a failure. */
-static arras_status decode(reading *r, const int64_t *chunk, char **cells, arras_error *err)
-{
-    arras_status status;
-
-    if (!*cells && !(*cells = ar_alloc(r->chunk_size, 1)))
-        return ar_fail_memory(err, r->chunk_size);
-    status = ar_source_chunk(r->source, chunk, *cells, r->chunk_size, &r->bytes, err);
-    if (status != ARRAS_OK) {
-        ar_free(*cells);
-        *cells = NULL;
-    }
-    return status;
-}
-
 /* The entry of a chunk, ready, with one user more; NULL with no failure: the cache is full, and the
  * caller decodes for itself. */
 static arras_status take(entry **out, reading *r, int64_t number, const int64_t *chunk,
@@ -185,7 +244,6 @@ static arras_status take(entry **out, reading *r, int64_t number, const int64_t 
 {
     ar_chunk_cache *c = r->cache;
     entry          *e;
-    char           *cells = NULL;
     arras_status    status;
 
     pthread_mutex_lock(&c->lock);
@@ -197,14 +255,11 @@ static arras_status take(entry **out, reading *r, int64_t number, const int64_t 
         put_first(c, e);
     }
     *out = e ? e : add(c, r->source, number, r->chunk_size);
-    if (!e && *out)
-        cells = take_aside(c, r->chunk_size);
     pthread_mutex_unlock(&c->lock);
     if (e || !*out)
         return ARRAS_OK;
-    status = decode(r, chunk, &cells, err);
+    status = ar_source_chunk(r->source, chunk, (*out)->cells, r->chunk_size, &r->bytes, err);
     pthread_mutex_lock(&c->lock);
-    (*out)->cells = cells;
     (*out)->ready = true;
     if (status != ARRAS_OK)
         drop(c, *out); /* those who wait try for themselves */
@@ -244,21 +299,32 @@ static int64_t chunk_number(const ar_store_info *info, const int64_t *chunk)
     return number;
 }
 
+/* For one reader only, where the cache has no room. */
+static arras_status read_alone(reading *r, const int64_t *chunk, const ar_box *cells,
+                               arras_error *err)
+{
+    char        *own = ar_alloc(r->chunk_size, 1);
+    arras_status status =
+        own ? ar_source_chunk(r->source, chunk, own, r->chunk_size, &r->bytes, err)
+            : ar_fail_memory(err, r->chunk_size);
+
+    if (status == ARRAS_OK)
+        copy_out(r, cells, own);
+    ar_free(own);
+    return status;
+}
+
 static arras_status read_chunk(reading *r, const int64_t *chunk, const ar_box *cells,
                                arras_error *err)
 {
     entry       *e;
-    char        *own = NULL;
     arras_status status = take(&e, r, chunk_number(&r->source->info, chunk), chunk, err);
 
-    if (status == ARRAS_OK && !e)
-        status = decode(r, chunk, &own, err);
-    if (status == ARRAS_OK)
-        copy_out(r, cells, e ? e->cells : own);
-    if (status == ARRAS_OK && e)
-        let_go(r->cache, e);
-    ar_free(own);
-    return status;
+    if (status != ARRAS_OK || !e)
+        return status == ARRAS_OK ? read_alone(r, chunk, cells, err) : status;
+    copy_out(r, cells, e->cells);
+    let_go(r->cache, e);
+    return ARRAS_OK;
 }
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */

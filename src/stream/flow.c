@@ -31,8 +31,8 @@ static int64_t chunk_bytes(const ar_store_info *info)
 }
 
 /* Chunks are decoded and encoded outside of tiles: each thread has one as it is and one as it is
- * stored, and the cache has what is left of a quarter. */
-static arras_status share_memory(ar_flow *flow, arras_error *err)
+ * stored, and decoded chunks that are kept have a quarter. */
+static void share_memory(ar_flow *flow)
 {
     int64_t threads = ar_pool_threads(flow->pool), largest = 0, cached = 0;
 
@@ -46,9 +46,20 @@ static arras_status share_memory(ar_flow *flow, arras_error *err)
             cached += ar_min64(a->bytes, INT64_MAX / 2 / flow->narrays);
         }
     }
-    cached = ar_min64(cached, flow->memory / 4);
-    flow->scratch = ar_max64(0, (flow->memory - cached) / threads - 2 * largest);
-    return ar_chunk_cache_new(&flow->cache, cached, err);
+    flow->cached = ar_min64(cached, flow->memory / 4);
+    flow->scratch = ar_max64(0, (flow->memory - flow->cached) / threads - 2 * largest);
+}
+
+/* A tile reads its own chunks and, for its halo, those of its neighbours; who reads further wants
+ * them again.  More would only be pages that are touched for nothing. */
+static arras_status make_cache(ar_flow *flow, arras_error *err)
+{
+    int64_t wanted = 0;
+
+    for (int i = 0; i < flow->npasses; i++)
+        wanted = ar_max64(wanted, ar_min64(flow->passes[i].read, flow->memory));
+    wanted *= 3 * (int64_t)ar_pool_threads(flow->pool);
+    return ar_chunk_cache_new(&flow->cache, ar_min64(wanted, flow->cached), err);
 }
 
 /* ---- Workers --------------------------------------------------------------------------------- */
@@ -182,10 +193,12 @@ arras_status ar_flow_open(ar_flow *flow, arras_error *err)
         status = check_stages(flow, err);
     if (status == ARRAS_OK)
         status = ar_flow_keep(flow, levels, err);
-    if (status == ARRAS_OK)
-        status = share_memory(flow, err);
-    if (status == ARRAS_OK)
+    if (status == ARRAS_OK) {
+        share_memory(flow);
         status = ar_flow_passes(flow, err);
+    }
+    if (status == ARRAS_OK)
+        status = make_cache(flow, err);
     if (status == ARRAS_OK)
         status = make_workers(flow, err);
     if (status == ARRAS_OK)

@@ -22,13 +22,13 @@ static void count_tiles(ar_pass *pass)
     }
 }
 
-/* The tile in the middle has all its halos. */
+/* The tile in the middle has all its halos; the last one may be cut off. */
 static int64_t middle_tile(const ar_pass *pass)
 {
     int64_t number = 0;
 
     for (int axis = 0; axis < pass->axes; axis++)
-        number = number * pass->tiles[axis] + pass->tiles[axis] / 2;
+        number = number * pass->tiles[axis] + (pass->tiles[axis] - 1) / 2;
     return number;
 }
 
@@ -103,28 +103,47 @@ static int64_t most_cells(ar_pass *pass, int axis, int64_t step, int64_t bytes, 
     return ar_min64(low * step, ar_max64(1, pass->shape[axis]));
 }
 
-/* What all tiles read of files, against what one tile of everything would, in percent. */
-static int64_t halo_percent(ar_pass *pass, int64_t all, ar_region *regions)
+/* What a tile reads of files beyond its share of all that is read, in percent of its share. */
+static double halo_percent(ar_pass *pass, int64_t all, ar_region *regions)
 {
-    double read;
+    double share = (double)all;
 
+    for (int axis = 0; axis < pass->axes; axis++)
+        share *= (double)pass->tile[axis] / (double)pass->shape[axis];
     ar_pass_regions(regions, pass, middle_tile(pass));
-    read = (double)ar_pass_read_bytes(pass, regions) * (double)pass->count;
-    return all > 0 && read > (double)all ? (int64_t)((read / (double)all - 1) * 100) : 0;
+    return share > 0 ? ((double)ar_pass_read_bytes(pass, regions) / share - 1) * 100 : 0;
 }
 
-/* Twice as large until halos are a small part, or memory ends. */
+/* Twice as large until halos are a small part, or memory ends, or threads would go idle. */
 static void grow_tiles(ar_pass *pass, int axis, int64_t all, ar_region *regions)
 {
+    int64_t threads = ar_pool_threads(pass->flow->pool);
+
     while (pass->count > 1 && halo_percent(pass, all, regions) > HALO_PERCENT) {
         int64_t before = pass->tile[axis];
         int64_t more = ar_min64(2 * before, pass->shape[axis]);
+        bool    fits = bytes_with(pass, axis, more, regions) <= pass->flow->scratch;
 
-        if (more == before || bytes_with(pass, axis, more, regions) > pass->flow->scratch) {
+        if (more == before || !fits || pass->count < 2 * threads) {
             bytes_with(pass, axis, before, regions);
             return;
         }
     }
+}
+
+/* Whether tiles of half the length need much less memory, and do not read most of it twice. */
+static bool is_worth_cutting(ar_pass *pass, int axis, int64_t step, int64_t all, ar_region *regions)
+{
+    int64_t whole = pass->tile[axis], before = bytes_with(pass, axis, whole, regions);
+    int64_t half = ar_min64((whole / 2 + step - 1) / step * step, whole), after;
+    double  twice;
+
+    if (half == whole || half == 0)
+        return false;
+    after = bytes_with(pass, axis, half, regions);
+    twice = halo_percent(pass, all, regions);
+    bytes_with(pass, axis, whole, regions);
+    return after < before / 4 * 3 && twice < 50;
 }
 
 static arras_status too_large(const ar_pass *pass, arras_error *err)
@@ -139,10 +158,29 @@ static arras_status too_large(const ar_pass *pass, arras_error *err)
                    (double)pass->flow->scratch / 1e6);
 }
 
+/* Cuts an axis so that tiles are cosy; true when they fit into memory. */
+static bool cut_axis(ar_pass *pass, int axis, int64_t cosy, int64_t all, ar_region *regions)
+{
+    int64_t most = pass->flow->scratch, step = grain(pass, axis);
+    int64_t wide = reading_grain(pass, axis, step);
+    int64_t cells = most_cells(pass, axis, step, cosy, regions);
+
+    /* Rounded up to whole chunks of what is read, if there is room. */
+    if (cells % wide && bytes_with(pass, axis, (cells / wide + 1) * wide, regions) <= most)
+        cells = ar_min64((cells / wide + 1) * wide, pass->shape[axis]);
+    pass->bytes = bytes_with(pass, axis, cells, regions);
+    if (pass->flow->tile_bytes > 0)
+        return pass->bytes <= cosy;
+    if (pass->bytes <= most)
+        grow_tiles(pass, axis, all, regions);
+    return pass->bytes <= most;
+}
+
 arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
 {
-    int64_t most = pass->flow->scratch, cosy, all;
+    int64_t cosy, all;
     int     threads = ar_pool_threads(pass->flow->pool);
+    bool    done;
 
     for (int axis = 0; axis < pass->axes; axis++)
         pass->tile[axis] = ar_max64(1, pass->shape[axis]);
@@ -152,23 +190,19 @@ arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
     ar_pass_regions(regions, pass, 0);
     pass->bytes = ar_pass_scratch(pass, regions);
     all = ar_pass_read_bytes(pass, regions);
-    cosy = ar_min64(ar_min64(COSY, most), pass->bytes / (TILES_PER_THREAD * threads));
+    cosy =
+        ar_min64(ar_min64(COSY, pass->flow->scratch), pass->bytes / (TILES_PER_THREAD * threads));
     if (pass->flow->tile_bytes > 0)
         cosy = pass->flow->tile_bytes;
-    for (int axis = 0; axis < pass->axes && pass->bytes > cosy; axis++) {
-        int64_t step = grain(pass, axis), wide = reading_grain(pass, axis, step);
-        int64_t cells = most_cells(pass, axis, step, cosy, regions);
-
-        /* Rounded up to whole chunks of what is read, if there is room. */
-        if (cells % wide && bytes_with(pass, axis, (cells / wide + 1) * wide, regions) <= most)
-            cells = ar_min64((cells / wide + 1) * wide, pass->shape[axis]);
-        pass->bytes = bytes_with(pass, axis, cells, regions);
-        if (pass->bytes <= most && pass->flow->tile_bytes == 0)
-            grow_tiles(pass, axis, all, regions);
-        if (pass->bytes <= (pass->flow->tile_bytes > 0 ? cosy : most))
-            break;
-    }
+    done = pass->bytes <= cosy;
+    /* First the axes along which that works well, then whatever is left. */
+    for (int round = 0; round < 2; round++)
+        for (int axis = 0; axis < pass->axes && !done; axis++)
+            if (pass->tile[axis] == pass->shape[axis] &&
+                (round > 0 || is_worth_cutting(pass, axis, grain(pass, axis), all, regions)))
+                done = cut_axis(pass, axis, cosy, all, regions);
     ar_pass_regions(regions, pass, middle_tile(pass));
     pass->bytes = ar_pass_scratch(pass, regions);
-    return pass->bytes <= most ? ARRAS_OK : too_large(pass, err);
+    pass->read = ar_pass_read_bytes(pass, regions);
+    return pass->bytes <= pass->flow->scratch ? ARRAS_OK : too_large(pass, err);
 }

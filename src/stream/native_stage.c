@@ -81,7 +81,7 @@ static arras_status run_patched(const work *job, const cells *box)
     return ar_native_rows(job->n, job->w, job->operands, box->lo, box->hi, job->err);
 }
 
-/* How many cells along an axis make patches that are small enough; at least one. */
+/* Whether the patches of a box are small enough to be made at once. */
 static bool is_small(const ar_native *n, const cells *box)
 {
     int64_t bytes = 0;

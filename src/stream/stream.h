@@ -77,6 +77,7 @@ typedef struct {
     int64_t  shape[ARRAS_MAX_RANK], tile[ARRAS_MAX_RANK], tiles[ARRAS_MAX_RANK];
     int64_t  count; /* of tiles */
     int64_t  bytes; /* of scratch memory for a tile, roughly */
+    int64_t  read;  /* bytes that a tile reads of files, roughly */
 } ar_pass;
 
 typedef struct ar_flow_worker ar_flow_worker;
@@ -94,6 +95,7 @@ struct ar_flow {
     int             npasses;
     ar_pass        *passes;
     int64_t         scratch; /* bytes that a thread may use for a tile */
+    int64_t         cached;  /* bytes of decoded chunks that may be kept */
     ar_chunk_cache *cache;
     int             nworkers;
     ar_flow_worker *workers; /* one for each thread */

@@ -17,7 +17,7 @@
 enum {
     RUN = 1024,      /* cells that a run should have */
     SHORT_RUN = 128, /* and has at least, if there are so many */
-    BLOCK_BYTES = 1 << 18
+    BLOCK_CELLS = 1 << 18
 };
 
 /* ---- Which axis ------------------------------------------------------------------------------ */
@@ -83,18 +83,18 @@ static int64_t choose_width(const arras_sweeping *s)
     return clamp(wanted, round_up(SHORT_RUN, line), ar_max64(1, RUN / line));
 }
 
+/* High blocks let threads drift apart, so that one that is interrupted does not stop the others at
+ * once; caches need no more than a few rows at a time.  So there are some eight rows of blocks for
+ * each thread, unless blocks become so large that a sweep cannot be stopped soon. */
 static int64_t choose_height(const arras_sweeping *s, int64_t rows)
 {
-    int     axis = s->grid.axis;
-    int64_t bytes = s->grid.width * ar_max64(1, product(s->shape, axis + 1, s->rank)), cell = 0;
-    int64_t height;
+    const ar_sweep_grid *g = &s->grid;
+    int64_t              line = ar_max64(1, product(s->shape, g->axis + 1, s->rank));
+    int64_t              most = BLOCK_CELLS / (g->width * line);
 
-    for (int i = 0; i < s->narrays; i++)
-        cell += (int64_t)s->sizes[i];
-    height = BLOCK_BYTES / (bytes * cell);
-    if (s->grid.skew > 0)
-        height = ar_min64(height, s->grid.width / s->grid.skew);
-    return clamp(height, 1, ar_max64(1, rows / (2 * (int64_t)s->threads)));
+    if (g->skew > 0)
+        most = ar_min64(most, g->width / g->skew);
+    return clamp(rows / (8 * (int64_t)s->threads), 1, ar_max64(1, most));
 }
 
 arras_status ar_sweep_blocks_plan(arras_sweeping *s, const ar_sweep_tuning *tuning,

@@ -1,9 +1,9 @@
 /* sweep_job.h -- ordered sweeps in place: what the files sweep_*.c share.
  *
  * Blocks.  One axis is cut into columns; the axes before it, taken together, are rows.  A block is
- *          so many rows high and columns wide, and each of its rows begins `skew` columns before the
- *          one above, so that it needs nothing of blocks to its right.  It waits for the block to
- *          its left and for one in the row of blocks above, `lag` to the right.
+ *          so many rows high and columns wide, and each of its rows begins `skew` columns before
+ *          the one above, so that it needs nothing of blocks to its right.  It waits for the block
+ *          to its left and for one in the row of blocks above, `lag` to the right.
  * Rows.    Arrays in files pass through windows: so many rows of axis 0, with what is in reach. */
 #ifndef AR_SWEEP_JOB_H
 #define AR_SWEEP_JOB_H
