@@ -27,10 +27,18 @@ static bool is_container(const char *file)
            (memcmp(first, "\x89HDF", sizeof first) == 0 || memcmp(first, "CDF", 3) == 0);
 }
 
+/* Files that are one array together. */
+static bool is_directory(const char *file)
+{
+    struct stat s;
+
+    return stat(file, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
 bool cmd_stored_is(const cmd_place *place)
 {
     if (place->format == CMD_FORMAT_UNKNOWN)
-        return place->part || is_container(place->file);
+        return place->part || is_directory(place->file) || is_container(place->file);
     return place->format > CMD_FORMAT_NPY;
 }
 

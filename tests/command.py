@@ -193,7 +193,7 @@ MISTAKES = [
     # Files.
     Case(["run", "x", "x=none.npy"], says="cannot read none.npy: No such file or directory"),
     Case(["run", "x", "x=folder.npy"], says="cannot read folder.npy: it is a directory"),
-    Case(["run", "x", "x=folder"], says="cannot read folder: it is a directory"),
+    Case(["run", "x", "x=folder"], says="folder is a directory"),
     Case(["run", "x", "x=nowhere"], says="nowhere is neither a file nor a literal"),
     Case(["run", "x", "x="], says="the name of a file is missing"),
     Case(["run", "x", "x=a:b.npy"], says="a: No such file or directory"),

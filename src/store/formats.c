@@ -56,6 +56,10 @@ static arras_status find_format(const ar_format **out, const char *path, arras_e
         }
     if (status != ARRAS_OK)
         return status;
+    if (directory)
+        return ar_fail(
+            err, ARRAS_EFORMAT,
+            "%s is a directory, neither of Zarr nor of files that are parts of one array", path);
     return ar_fail(
         err, ARRAS_EFORMAT,
         "%s is none of .npy, HDF5, netCDF, Zarr; for plain cells say their type and shape, "
