@@ -221,15 +221,15 @@ def peer(who, source, sink, options):
 
 
 def time_one(args, sink):
-    began = time.perf_counter()
+    path, began = Path(sink), time.perf_counter()
     try:
         ran = subprocess.run([*map(str, args)], capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return math.inf, "too long"
-    took = time.perf_counter() - began
-    path = Path(sink)
-    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-    shutil.rmtree(f"{sink}.temporary", ignore_errors=True)
+    finally:
+        took = time.perf_counter() - began
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        shutil.rmtree(f"{sink}.temporary", ignore_errors=True)
     return (took, "") if ran.returncode == 0 else (math.nan, ran.stderr.strip().split("\n")[-1])
 
 
@@ -248,7 +248,7 @@ def race(found, rounds):
 
 def show_race(title, times, why, size):
     base = statistics.median(times["cp"]) if "cp" in times else None
-    print(f"\n{title}")
+    print(f"\n{title}", flush=True)
     rows = {}
     for name, each in times.items():
         took = statistics.median(each)
