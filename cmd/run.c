@@ -260,16 +260,19 @@ static bool read_inputs(cmd_job *job, cmd_error *err)
 
 static bool lower(cmd_job *job, cmd_error *err)
 {
-    lang_input *inputs = calloc((size_t)job->request.ninputs + 1, sizeof *inputs);
-    lang_world  world = { .inputs = inputs,
-                          .nsettings = job->request.nsettings,
-                          .settings = job->request.settings,
-                          .noutputs = job->nresults,
-                          .outputs = job->names };
-    lang_error  why;
+    lang_input  *inputs = calloc((size_t)job->request.ninputs + 1, sizeof *inputs);
+    lang_world   world = { .inputs = inputs,
+                           .nsettings = job->request.nsettings,
+                           .settings = job->request.settings };
+    const char **outputs = NULL;
+    lang_error   why;
 
-    if (!inputs)
+    if (!inputs || !cmd_repeat_outputs(&outputs, &world.noutputs, &job->request.repeat,
+                                       job->nresults, job->names)) {
+        free(inputs);
         return cmd_fail(err, "out of memory");
+    }
+    world.outputs = outputs;
     for (int i = 0; i < job->request.ninputs; i++) {
         const cmd_input *in = &job->request.inputs[i];
 
@@ -279,6 +282,7 @@ static bool lower(cmd_job *job, cmd_error *err)
     }
     bool ok = lang_lower(&job->graph, job->program, &world, &why) || fail_language(job, err, &why);
     free(inputs);
+    free(outputs);
     return ok;
 }
 
@@ -366,6 +370,9 @@ static bool launch(cmd_job *job, arras_binding *bindings, cmd_error *err)
             bindings[n++] = bind(job->request.inputs[i].name, &job->request.inputs[i].array);
     for (int i = 0; i < job->nresults; i++)
         bindings[n++] = bind(job->names[i], &job->results[i]);
+    if (cmd_repeat_is_asked(&job->request.repeat))
+        return cmd_repeat_run(NULL, &job->request.repeat, job->compiled, n, bindings, 0, NULL, 0,
+                              !job->request.quiet, err);
     cmd_progress_stage("computing", 0);
     /* A launch in one step wakes no threads for little work. */
     arras_status status = job->is_watched ? launch_watched(job->compiled, n, bindings, &why)

@@ -25,6 +25,9 @@ enum {
     OPT_CODEC,
     OPT_RESUME,
     OPT_CHECKPOINT,
+    OPT_REPEAT,
+    OPT_UNTIL,
+    OPT_FEED,
     OPT_LOG_QUERIES
 };
 
@@ -52,6 +55,9 @@ const cmd_option cmd_run_options[] = {
                      "time" },
     [OPT_CHECKPOINT] = { "checkpoint", 0, "SECONDS",
                          "with --resume: so often results are made safe; default 10" },
+    [OPT_REPEAT] = { "repeat", 0, "N", "run the program N times, with --feed" },
+    [OPT_UNTIL] = { "until", 0, "RESULT", "run it again until RESULT, of one cell, is not 0" },
+    [OPT_FEED] = { "feed", 0, "RESULT=INPUT", "a result becomes an input of the next run" },
     [OPT_LOG_QUERIES] = { "log-queries", 0, "FILE",
                           "note which boxes of arrays in files are read, for `arras chunk --log`" },
     { 0 },
@@ -189,6 +195,9 @@ static bool take_option(cmd_request *r, int option, const char *value, cmd_error
     case OPT_RESUME: r->resume = true; return true;
     case OPT_CHECKPOINT: return set_checkpoint(r, value, err);
     case OPT_LOG_QUERIES: r->queries = value; return true;
+    case OPT_REPEAT: return cmd_option_number(&r->repeat.most, "repeat", value, 1, INT64_MAX, err);
+    case OPT_UNTIL: r->repeat.until = value; return true;
+    case OPT_FEED: return cmd_repeat_feed(&r->repeat, value, err);
     default: r->quiet = true; return true;
     }
 }
@@ -243,7 +252,7 @@ static bool walk(cmd_request *r, int argc, char **argv, const char **names, cmd_
 
         if (option == CMD_END_OF_ARGUMENTS)
             return take_names(r, nnames, names, err) && find_attributes(r, err) &&
-                   check_streams(r, err);
+                   check_streams(r, err) && cmd_repeat_check(&r->repeat, err);
         if (option == CMD_NAME)
             names[nnames++] = value;
         else if (option == CMD_BAD_ARGUMENT || !take_option(r, option, value, err))
@@ -264,6 +273,7 @@ bool cmd_request_parse(cmd_request *out, int argc, char **argv, cmd_error *err)
 
 void cmd_request_free(cmd_request *r)
 {
+    cmd_repeat_free(&r->repeat);
     for (int i = 0; i < r->ninputs; i++) {
         free(r->inputs[i].name);
         free(r->inputs[i].made);

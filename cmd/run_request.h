@@ -3,6 +3,7 @@
 #define CMD_RUN_REQUEST_H
 
 #include "cmd/array.h"
+#include "cmd/run_repeat.h"
 #include "lang/lang.h"
 
 typedef struct cmd_input {
@@ -37,6 +38,7 @@ typedef struct cmd_request {
     int           chunk_rank;
     const char   *codec;      /* of results; NULL: the default of the format */
     double        checkpoint; /* seconds between checkpoints of a run that can be resumed */
+    cmd_repeat    repeat;
     const char   *trace, *dot;
     const char   *queries;    /* where to log what is read of arrays in files; or NULL */
     const char   *attributes; /* the source of the input that gives results theirs; or NULL */

@@ -170,6 +170,9 @@ bool cmd_stream_decide(cmd_job *job, cmd_error *err)
     arras_summary      summary;
     arras_error        why;
 
+    if (r->resume && cmd_repeat_is_asked(&r->repeat))
+        return cmd_fail(err, "--resume goes on with one run of a program: leave out --repeat, "
+                             "--until and --feed");
     if (r->options.reference || appends(job)) {
         if (is_asked_for(r))
             return cmd_fail(err,
@@ -400,10 +403,19 @@ static bool run_stream(cmd_job *job, arras_binding *memory, arras_stored *stored
     int                  nstored = 0, n = bind_all(job, memory, stored, &nstored);
     int64_t              limit = job->request.memory;
     arras_stream_options options = { .memory = limit ? limit : cmd_memory_available() / 2 };
+    const cmd_repeat    *repeat = &job->request.repeat;
     arras_stream        *stream;
     arras_results       *results = NULL;
     arras_error          why;
 
+    if (cmd_repeat_is_asked(repeat)) {
+        bool done = cmd_repeat_run(&results, repeat, job->compiled, n, memory, nstored, stored,
+                                   options.memory, !job->request.quiet, err) &&
+                    take_results(job, results, err);
+
+        arras_results_free(results);
+        return done;
+    }
     if (arras_stream_start(&stream, job->compiled, n, memory, nstored, stored, &options, &why) !=
         ARRAS_OK)
         return give_up(err, &why);

@@ -166,6 +166,15 @@ static int64_t all_fetched(void)
     return n;
 }
 
+static void check_counters(void)
+{
+    int64_t chunks, bytes;
+
+    arras_source_fetched(&chunks, &bytes, &source->base);
+    CHECK_EQ_INT(chunks, all_fetched());
+    CHECK_EQ_INT(bytes, all_fetched() * chunk_cells(&source->base.info) * 4);
+}
+
 /* ---- The box --------------------------------------------------------------------------------- */
 
 /* Units read along an axis, counted. */
@@ -301,6 +310,7 @@ static void reads_and_writes(void)
         CHECK_EQ_REAL(report.times, r->times);
         CHECK_EQ_INT(all_fetched(), (int64_t)(r->times * (double)grid_size(&source->base.info)));
         CHECK_EQ_INT(report.read, all_fetched());
+        check_counters();
         CHECK(report.memory <= r->memory + 4096); /* whole pages */
         check_cells();
     }

@@ -97,7 +97,7 @@ static inline const char *arras_cell_near2(const arras_cell *cell, int k, int64_
 }
 
 static inline const char *arras_cell_near3(const arras_cell *cell, int k, int64_t i, int64_t j,
-                                      int64_t l)
+                                           int64_t l)
 {
     const arras_view *view = &cell->views[k];
 
@@ -173,8 +173,8 @@ typedef struct arras_border {
 /* Cell i of the result looks at cell start[a] + step[a] * i[axes[a]] along axis a of an input, and
  * around it.  What is NULL takes the default. */
 typedef struct arras_apply_input {
-    int                 array;  /* of the flow */
-    bool                whole;  /* all of it, at any place: accessors take indices, not offsets, and
+    int  array;                 /* of the flow */
+    bool whole;                 /* all of it, at any place: accessors take indices, not offsets, and
                                    nothing below applies but a name */
     const int64_t      *before; /* along each axis, how many cells in front of it are read */
     const int64_t      *after;  /* and how many behind it; one of them NULL: 0; both: found out */

@@ -54,11 +54,11 @@ typedef struct arras_source_options {
 } arras_source_options;
 
 /* arras_source_open with options; NULL: cells as they are stored. */
-ARRAS_API arras_status arras_source_open_with(arras_source **out, const char *path,
-                                              const char                 *inside,
-                                              const arras_source_options *options,
-                                              arras_error                *err);
-ARRAS_API void         arras_source_close(arras_source *s);
+ARRAS_API arras_status            arras_source_open_with(arras_source **out, const char *path,
+                                                         const char                 *inside,
+                                                         const arras_source_options *options,
+                                                         arras_error                *err);
+ARRAS_API void                    arras_source_close(arras_source *s);
 ARRAS_API const arras_store_info *arras_source_info(const arras_source *s);
 /* Attributes, one line each; release with arras_text_free. */
 ARRAS_API arras_status arras_source_describe(char **out, arras_source *s, arras_error *err);
@@ -104,10 +104,10 @@ ARRAS_API arras_status arras_sink_resume(arras_sink **out, const char *path, con
                                          const arras_sink_options *options, const char *identity,
                                          double period, arras_error *err);
 /* An array of HDF5, netCDF-4 or Zarr that is there, made longer by so many cells along an axis;
- * nothing of it is moved.  arras_sink_info says the new shape; the box of new cells begins where the
- * old ones end, and all of it has to be written.  The array is longer when the sink is finished;
- * until then, and if that fails, it is what it was.  HDF5 works on a copy of the file, which costs
- * nothing where the file system shares blocks. */
+ * nothing of it is moved.  arras_sink_info says the new shape; the box of new cells begins where
+ * the old ones end, and all of it has to be written.  The array is longer when the sink is
+ * finished; until then, and if that fails, it is what it was.  HDF5 works on a copy of the file,
+ * which costs nothing where the file system shares blocks. */
 ARRAS_API arras_status arras_sink_append(arras_sink **out, const char *path, const char *inside,
                                          int axis, int64_t extra, arras_error *err);
 ARRAS_API const arras_store_info *arras_sink_info(const arras_sink *s);
@@ -143,10 +143,10 @@ typedef struct arras_stream_options {
  * Inputs are bound in memory or in files; outputs without a sink become results (release them with
  * arras_results_free; out may be NULL when there are none). */
 typedef struct arras_stream arras_stream;
-ARRAS_API arras_status arras_stream_start(arras_stream **out, arras_program *p, int n,
-                                          const arras_binding *bindings, int nstored,
-                                          const arras_stored *stored,
-                                          const arras_stream_options *options, arras_error *err);
+ARRAS_API arras_status      arras_stream_start(arras_stream **out, arras_program *p, int n,
+                                               const arras_binding *bindings, int nstored,
+                                               const arras_stored         *stored,
+                                               const arras_stream_options *options, arras_error *err);
 /* Once for each stream. */
 ARRAS_API arras_status arras_stream_wait(arras_results **out, arras_stream *stream,
                                          arras_error *err);
@@ -188,14 +188,14 @@ ARRAS_API arras_status arras_rechunk(arras_rechunk_report *report, arras_source 
 /* The same in steps: each start has one wait.  Until it is freed any thread may cancel it, ask how
  * much has been begun (0 to 1; below 0: not known), and look at the report. */
 typedef struct arras_rechunking arras_rechunking;
-ARRAS_API arras_status arras_rechunk_start(arras_rechunking **out, arras_source *source,
-                                           arras_sink *sink, const arras_rechunk_options *options,
-                                           arras_error *err);
-ARRAS_API arras_status arras_rechunk_wait(arras_rechunking *r, arras_error *err);
-ARRAS_API void         arras_rechunk_cancel(arras_rechunking *r);
-ARRAS_API double       arras_rechunk_progress(const arras_rechunking *r);
-ARRAS_API void         arras_rechunk_look(arras_rechunk_report *out, const arras_rechunking *r);
-ARRAS_API void         arras_rechunk_free(arras_rechunking *r); /* cancels what is not waited for */
+ARRAS_API arras_status          arras_rechunk_start(arras_rechunking **out, arras_source *source,
+                                                    arras_sink *sink, const arras_rechunk_options *options,
+                                                    arras_error *err);
+ARRAS_API arras_status          arras_rechunk_wait(arras_rechunking *r, arras_error *err);
+ARRAS_API void                  arras_rechunk_cancel(arras_rechunking *r);
+ARRAS_API double                arras_rechunk_progress(const arras_rechunking *r);
+ARRAS_API void arras_rechunk_look(arras_rechunk_report *out, const arras_rechunking *r);
+ARRAS_API void arras_rechunk_free(arras_rechunking *r); /* cancels what is not waited for */
 
 #ifdef __cplusplus
 }

@@ -132,9 +132,8 @@ static arras_status add_result(arras_run *run, int output, const ar_tensor *like
         ar_results_add(&made, run->results, name, like->dtype, like->rank, like->shape, err);
 
     if (status == ARRAS_OK)
-        run->outputs[output] = (ar_tensor){
-            like->dtype, like->rank, made->shape, made->strides, like->count, made->data, false
-        };
+        run->outputs[output] = (ar_tensor){ like->dtype, like->rank, made->shape, made->strides,
+                                            like->count, made->data, false };
     return status;
 }
 
@@ -172,8 +171,7 @@ static arras_status bind_outputs(arras_run *run, arras_error *err)
     for (int i = 0; i < run->nbound; i++)
         bound += run->bound[i].output >= 0;
     if (bound < n)
-        status = ar_results_new(&run->results,
-                                ar_graph_output_count(run->core->optimised), err);
+        status = ar_results_new(&run->results, ar_graph_output_count(run->core->optimised), err);
     for (int i = 0; i < n && status == ARRAS_OK; i++)
         status = bind_output(run, i, err);
     if (status == ARRAS_OK)

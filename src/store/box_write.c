@@ -83,9 +83,11 @@ static arras_status find_cells(const writing *w, const char **cells, ar_chunk_sc
     arras_status status;
 
     if (is_in_place(w, box)) {
-        *cells = w->origin;
+        uintptr_t at = (uintptr_t)w->origin; /* where cell [0, 0, ...] would be */
+
         for (int d = 0; d < box->rank; d++)
-            *cells += box->lo[d] * w->strides[d];
+            at += (uintptr_t)(box->lo[d] * w->strides[d]);
+        *cells = (const char *)at;
         return ARRAS_OK;
     }
     status = ar_chunk_scratch_room(mine, w->chunk_size, err);

@@ -8,8 +8,7 @@
 #include <string.h>
 
 enum {
-    COSY = 8 << 20,   /* bytes of a box that are worth two tasks */
-    CHUNK_COPIES = 3, /* of the largest chunk, for each thread: stored, between codecs, as cells */
+    COSY = 8 << 20, /* bytes of a box that are worth two tasks */
     LANES_PER_THREAD = 2
 };
 
@@ -35,7 +34,6 @@ struct arras_rechunking {
     ar_taskgraph        *graph;
     arras_rechunk_report report;
     _Atomic int64_t      read; /* chunks, so far */
-    bool                 started;
 };
 
 /* ---- What is asked --------------------------------------------------------------------------- */
@@ -103,9 +101,12 @@ static int64_t chunk_bytes(const ar_store_info *info)
     return ar_min64(bytes, INT64_MAX / 1024);
 }
 
+/* Of each thread: a chunk as it is stored and as cells, and between two codecs. */
 static int64_t scratch_bytes(const arras_rechunking *r)
 {
-    return CHUNK_COPIES * ar_max64(chunk_bytes(&r->source->info), chunk_bytes(&r->sink->info));
+    int copies = r->source->chain.n > 0 || r->sink->chain.n > 0 ? 3 : 2;
+
+    return copies * ar_max64(chunk_bytes(&r->source->info), chunk_bytes(&r->sink->info));
 }
 
 static arras_status too_little(const arras_rechunking *r, int64_t memory, arras_error *err)
@@ -360,7 +361,6 @@ arras_status ar_rechunking_start(arras_rechunking **out, ar_source *source, ar_s
     status = prepare(r, options, err);
     if (status == ARRAS_OK)
         status = ar_taskgraph_start(r->graph, r->pool, err);
-    r->started = status == ARRAS_OK;
     if (status == ARRAS_OK)
         *out = r;
     else
