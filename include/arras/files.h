@@ -143,10 +143,11 @@ typedef struct arras_stream_options {
  * Inputs are bound in memory or in files; outputs without a sink become results (release them with
  * arras_results_free; out may be NULL when there are none). */
 typedef struct arras_stream arras_stream;
-ARRAS_API arras_status      arras_stream_start(arras_stream **out, arras_program *p, int n,
-                                               const arras_binding *bindings, int nstored,
-                                               const arras_stored         *stored,
-                                               const arras_stream_options *options, arras_error *err);
+
+ARRAS_API arras_status arras_stream_start(arras_stream **out, arras_program *p, int n,
+                                          const arras_binding *bindings, int nstored,
+                                          const arras_stored         *stored,
+                                          const arras_stream_options *options, arras_error *err);
 /* Once for each stream. */
 ARRAS_API arras_status arras_stream_wait(arras_results **out, arras_stream *stream,
                                          arras_error *err);
@@ -188,14 +189,15 @@ ARRAS_API arras_status arras_rechunk(arras_rechunk_report *report, arras_source 
 /* The same in steps: each start has one wait.  Until it is freed any thread may cancel it, ask how
  * much has been begun (0 to 1; below 0: not known), and look at the report. */
 typedef struct arras_rechunking arras_rechunking;
-ARRAS_API arras_status          arras_rechunk_start(arras_rechunking **out, arras_source *source,
-                                                    arras_sink *sink, const arras_rechunk_options *options,
-                                                    arras_error *err);
-ARRAS_API arras_status          arras_rechunk_wait(arras_rechunking *r, arras_error *err);
-ARRAS_API void                  arras_rechunk_cancel(arras_rechunking *r);
-ARRAS_API double                arras_rechunk_progress(const arras_rechunking *r);
-ARRAS_API void arras_rechunk_look(arras_rechunk_report *out, const arras_rechunking *r);
-ARRAS_API void arras_rechunk_free(arras_rechunking *r); /* cancels what is not waited for */
+
+ARRAS_API arras_status arras_rechunk_start(arras_rechunking **out, arras_source *source,
+                                           arras_sink *sink, const arras_rechunk_options *options,
+                                           arras_error *err);
+ARRAS_API arras_status arras_rechunk_wait(arras_rechunking *r, arras_error *err);
+ARRAS_API void         arras_rechunk_cancel(arras_rechunking *r);
+ARRAS_API double       arras_rechunk_progress(const arras_rechunking *r);
+ARRAS_API void         arras_rechunk_look(arras_rechunk_report *out, const arras_rechunking *r);
+ARRAS_API void         arras_rechunk_free(arras_rechunking *r); /* cancels what is not waited for */
 
 #ifdef __cplusplus
 }
