@@ -357,7 +357,7 @@ static void writes_what_is_lacking(void)
         return;
     sink->there[0] = sink->there[3] = true;
     CHECK_EQ_INT(arras_rechunk(&report, &source->base, &sink->base,
-                               &(arras_rechunk_options){ 7000, 1 }, &err),
+                               &(arras_rechunk_options){ 5000, 1 }, &err),
                  ARRAS_OK);
     CHECK_STR(err.text, "");
     CHECK_EQ_INT(report.boxes, 4);

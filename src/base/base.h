@@ -92,7 +92,7 @@ typedef bool ar_same(const void *item, const void *key);
 
 const void *ar_table_find(const ar_table *table, uint64_t hash, ar_same *same, const void *key);
 bool        ar_table_add(ar_table *table, uint64_t hash, const void *item); /* false: no memory */
-bool        ar_table_copy(ar_table *out, const ar_table *table); /* false: no memory */
+bool        ar_table_copy(ar_table *out, const ar_table *table);            /* false: no memory */
 void        ar_table_free(ar_table *table);
 
 /* ---- Time ------------------------------------------------------------------------------------ */
@@ -112,6 +112,19 @@ static inline bool ar_sub64(int64_t *out, int64_t a, int64_t b)
 static inline bool ar_mul64(int64_t *out, int64_t a, int64_t b)
 {
     return !__builtin_mul_overflow(a, b, out);
+}
+/* Of positive numbers; INT64_MAX: there is none so small. */
+static inline int64_t ar_common_multiple(int64_t a, int64_t b)
+{
+    int64_t x = a, y = b, product;
+
+    while (y) {
+        int64_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return ar_mul64(&product, a / x, b) ? product : INT64_MAX;
 }
 static inline int64_t ar_min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t ar_max64(int64_t a, int64_t b) { return a > b ? a : b; }

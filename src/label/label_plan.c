@@ -1,8 +1,6 @@
 /* label_plan.c -- what is asked for is checked and cut into tiles that fit into memory. */
 #include "label/label_parts.h"
 
-#include <unistd.h>
-
 /* ---- What is asked for ----------------------------------------------------------------------- */
 
 /* Neighbours differ along at most 1, 2, ... axes; that many of them there are. */
@@ -69,26 +67,6 @@ static void use_buffers(ar_labelling *l)
 
 /* ---- Arrays at rest: memory is divided ------------------------------------------------------- */
 
-static int64_t memory_or_half(int64_t memory)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-
-    return memory > 0 ? memory : pages > 0 && size > 0 ? (int64_t)pages * size / 2 : INT64_MAX / 2;
-}
-
-static int64_t common_multiple(int64_t a, int64_t b)
-{
-    int64_t x = a, y = b, product;
-
-    while (y) {
-        int64_t rest = x % y;
-
-        x = y;
-        y = rest;
-    }
-    return ar_mul64(&product, a / x, b) ? product : INT64_MAX;
-}
-
 /* Sinks are written in whole chunks; sources are better read so. */
 static void find_unit(int64_t *unit, const ar_labelling *l, bool both)
 {
@@ -102,7 +80,7 @@ static void find_unit(int64_t *unit, const ar_labelling *l, bool both)
             in = r->source->info.chunk[d - missing];
         if (d >= missing && r->sink && r->sink->info.chunked)
             out = r->sink->info.chunk[d - missing];
-        unit[d] = ar_min64(both ? common_multiple(in, out) : out, l->grid.shape[d]);
+        unit[d] = ar_min64(both ? ar_common_multiple(in, out) : out, l->grid.shape[d]);
     }
 }
 
@@ -120,7 +98,8 @@ static int64_t bytes_per_cell(const ar_labelling *l)
 static arras_status divide_memory(ar_labelling *l, arras_error *err)
 {
     enum { TILES_PER_THREAD = 8, LARGE = 1 << 26, SMALL = 1 << 20 };
-    int64_t memory = memory_or_half(l->request.options.memory), unit[AR_LABEL_AXES];
+    int64_t memory = (l->request.options.memory > 0 ? l->request.options.memory : ar_memory_fair()),
+            unit[AR_LABEL_AXES];
     int64_t most = memory / 2 / bytes_per_cell(l), cells = cells_in(l->grid.shape);
 
     find_unit(unit, l, true);

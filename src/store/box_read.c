@@ -59,15 +59,29 @@ static arras_status decode(const ar_source *s, void *cells, size_t size, ar_chun
                            bytes->bytes.length, err);
 }
 
-static arras_status fetch(ar_source *s, const int64_t *chunk, ar_chunk_bytes *bytes,
-                          arras_error *err)
+/* Which bytes of a chunk are wanted. */
+typedef struct {
+    size_t size, at, n;
+} byte_range;
+
+static bool has_cells_as_stored(const ar_source *s)
+{
+    return s->chain.n == 0 && !s->record.bytes && s->info.dtype != ARRAS_BOOL;
+}
+
+static arras_status fetch(ar_source *s, const int64_t *chunk, const byte_range *part,
+                          ar_chunk_bytes *bytes, arras_error *err)
 {
     arras_status status;
 
     ar_text_cut(&bytes->bytes, 0);
-    bytes->missing = false;
+    bytes->missing = bytes->part = false;
     bytes->skipped = 0;
-    status = s->type->fetch(s, chunk, bytes, err);
+    if (part->n < part->size && s->type->fetch_part && has_cells_as_stored(s))
+        status = s->type->fetch_part(s, chunk, (int64_t)part->size, (int64_t)part->at,
+                                     (int64_t)part->n, bytes, err);
+    else
+        status = s->type->fetch(s, chunk, bytes, err);
     if (status == ARRAS_OK && !bytes->missing) {
         atomic_fetch_add_explicit(&s->fetched, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&s->fetched_bytes, (int64_t)bytes->bytes.length,
@@ -104,7 +118,7 @@ arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, si
 
     if (s->type->read_chunk)
         return s->type->read_chunk(s, chunk, cells, size, scratch, err);
-    status = fetch(s, chunk, scratch, err);
+    status = fetch(s, chunk, &(byte_range){ size, 0, size }, scratch, err);
     return status == ARRAS_OK ? decode_fetched(s, chunk, cells, size, scratch, err) : status;
 }
 
@@ -126,30 +140,47 @@ arras_status ar_chunk_scratch_room(ar_chunk_scratch *scratch, size_t size, arras
     return scratch->cells ? ARRAS_OK : ar_fail_memory(err, size);
 }
 
-/* Whether the stored bytes are the cells. */
-static bool is_plain(const ar_source *s, const ar_chunk_bytes *bytes, size_t size)
+/* Where the stored bytes are the cells, or the part that is wanted; NULL: they are not. */
+static const char *find_plain(const ar_source *s, const ar_chunk_bytes *bytes,
+                              const byte_range *part)
 {
-    return s->chain.n == 0 && !s->record.bytes && s->info.dtype != ARRAS_BOOL && !bytes->missing &&
-           bytes->bytes.length == size;
+    if (!has_cells_as_stored(s) || bytes->missing)
+        return NULL;
+    if (bytes->part)
+        return (const char *)((uintptr_t)bytes->bytes.data - part->at);
+    return bytes->bytes.length == part->size ? bytes->bytes.data : NULL;
+}
+
+static arras_status view_chunk(const char **cells, ar_source *s, const int64_t *chunk,
+                               const byte_range *part, ar_chunk_scratch *scratch, arras_error *err)
+{
+    bool         fetches = !s->type->read_chunk;
+    arras_status status = fetches ? fetch(s, chunk, part, &scratch->bytes, err) : ARRAS_OK;
+
+    *cells = status == ARRAS_OK && fetches ? find_plain(s, &scratch->bytes, part) : NULL;
+    if (*cells)
+        return ARRAS_OK;
+    if (status == ARRAS_OK)
+        status = ar_chunk_scratch_room(scratch, part->size, err);
+    if (status != ARRAS_OK)
+        return status;
+    *cells = scratch->cells;
+    return fetches
+               ? decode_fetched(s, chunk, scratch->cells, part->size, &scratch->bytes, err)
+               : s->type->read_chunk(s, chunk, scratch->cells, part->size, &scratch->bytes, err);
 }
 
 arras_status ar_source_chunk_view(const char **cells, ar_source *s, const int64_t *chunk,
                                   size_t size, ar_chunk_scratch *scratch, arras_error *err)
 {
-    bool         fetches = !s->type->read_chunk;
-    arras_status status = fetches ? fetch(s, chunk, &scratch->bytes, err) : ARRAS_OK;
+    return view_chunk(cells, s, chunk, &(byte_range){ size, 0, size }, scratch, err);
+}
 
-    if (status == ARRAS_OK && fetches && is_plain(s, &scratch->bytes, size)) {
-        *cells = scratch->bytes.bytes.data;
-        return ARRAS_OK;
-    }
-    if (status == ARRAS_OK)
-        status = ar_chunk_scratch_room(scratch, size, err);
-    if (status != ARRAS_OK)
-        return status;
-    *cells = scratch->cells;
-    return fetches ? decode_fetched(s, chunk, scratch->cells, size, &scratch->bytes, err)
-                   : s->type->read_chunk(s, chunk, scratch->cells, size, &scratch->bytes, err);
+arras_status ar_source_chunk_part(const char **cells, ar_source *s, const int64_t *chunk,
+                                  size_t size, size_t at, size_t n, ar_chunk_scratch *scratch,
+                                  arras_error *err)
+{
+    return view_chunk(cells, s, chunk, &(byte_range){ size, at, n }, scratch, err);
 }
 
 /* ---- Many chunks ----------------------------------------------------------------------------- */

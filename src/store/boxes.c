@@ -49,6 +49,15 @@ void ar_chunk_grid_at(int64_t *chunk, ar_box *cells, const ar_chunk_grid *grid,
     }
 }
 
+int64_t ar_chunk_number(const ar_store_info *info, const int64_t *chunk)
+{
+    int64_t number = 0;
+
+    for (int d = 0; d < info->rank; d++)
+        number = number * ((info->shape[d] + info->chunk[d] - 1) / info->chunk[d]) + chunk[d];
+    return number;
+}
+
 arras_status ar_chunk_size(size_t *out, const ar_store_info *info, const char *name,
                            arras_error *err)
 {

@@ -19,6 +19,8 @@ void         ar_chunk_grid_make(ar_chunk_grid *out, const ar_store_info *info, c
 /* The number of chunk `i` along each axis, and its cells, as far as they are in the array. */
 void ar_chunk_grid_at(int64_t *chunk, ar_box *cells, const ar_chunk_grid *grid,
                       const ar_store_info *info, int64_t i);
+/* The number of a chunk in C order, of all chunks of the array. */
+int64_t ar_chunk_number(const ar_store_info *info, const int64_t *chunk);
 /* Bytes of the cells of a whole chunk; ESIZE or ENOMEM-sized numbers are refused. */
 arras_status ar_chunk_size(size_t *out, const ar_store_info *info, const char *name,
                            arras_error *err);

@@ -290,15 +290,6 @@ static void copy_out(const reading *r, const ar_box *cells, const char *from)
                 ar_box_origin(from, rank, cells->lo, strides), strides);
 }
 
-static int64_t chunk_number(const ar_store_info *info, const int64_t *chunk)
-{
-    int64_t number = 0;
-
-    for (int d = 0; d < info->rank; d++)
-        number = number * ((info->shape[d] + info->chunk[d] - 1) / info->chunk[d]) + chunk[d];
-    return number;
-}
-
 /* For one reader only, where the cache has no room. */
 static arras_status read_alone(reading *r, const int64_t *chunk, const ar_box *cells,
                                arras_error *err)
@@ -318,7 +309,7 @@ static arras_status read_chunk(reading *r, const int64_t *chunk, const ar_box *c
                                arras_error *err)
 {
     entry       *e;
-    arras_status status = take(&e, r, chunk_number(&r->source->info, chunk), chunk, err);
+    arras_status status = take(&e, r, ar_chunk_number(&r->source->info, chunk), chunk, err);
 
     if (status != ARRAS_OK || !e)
         return status == ARRAS_OK ? read_alone(r, chunk, cells, err) : status;

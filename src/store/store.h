@@ -21,6 +21,7 @@ typedef arras_store_info ar_store_info;
 typedef struct {
     ar_text  bytes;
     bool     missing; /* not stored: every cell is the fill value */
+    bool     part;    /* only those bytes that were asked for */
     uint32_t skipped; /* bit k: codec k of the chain was not applied to this chunk */
 } ar_chunk_bytes;
 
@@ -44,6 +45,10 @@ typedef struct {
     /* The stored bytes of the chunk with these numbers along the axes.  Several threads at once. */
     arras_status (*fetch)(ar_source *self, const int64_t *chunk, ar_chunk_bytes *out,
                           arras_error *err);
+    /* For chunks without codecs, `size` bytes of cells: n of them, from byte `at` on; all where a
+     * part can't be had.  Several threads at once.  May be NULL. */
+    arras_status (*fetch_part)(ar_source *self, const int64_t *chunk, int64_t size, int64_t at,
+                               int64_t n, ar_chunk_bytes *out, arras_error *err);
     /* Instead of fetch and codecs: cells lo <= i < hi, in C order, as dtype.  May be NULL. */
     arras_status (*read_box)(ar_source *self, const int64_t *lo, const int64_t *hi, void *cells,
                              arras_error *err);
@@ -214,6 +219,10 @@ void ar_chunk_scratch_free(ar_chunk_scratch *scratch);
  * until it is used again. */
 arras_status ar_source_chunk_view(const char **cells, ar_source *s, const int64_t *chunk,
                                   size_t size, ar_chunk_scratch *scratch, arras_error *err);
+/* The same where only the n bytes from byte `at` on are needed: the others may be missing. */
+arras_status ar_source_chunk_part(const char **cells, ar_source *s, const int64_t *chunk,
+                                  size_t size, size_t at, size_t n, ar_chunk_scratch *scratch,
+                                  arras_error *err);
 /* Cells lo <= i < hi, as info.dtype, into memory with these strides (bytes; NULL: C order), decoded
  * on `threads` threads. */
 arras_status ar_source_read(ar_source *s, const int64_t *lo, const int64_t *hi, void *cells,

@@ -31,15 +31,6 @@ typedef struct {
 
 /* ---- What is there --------------------------------------------------------------------------- */
 
-static int64_t chunk_number(const ar_store_info *info, const int64_t *chunk)
-{
-    int64_t number = 0;
-
-    for (int d = 0; d < info->rank; d++)
-        number = number * ((info->shape[d] + info->chunk[d] - 1) / info->chunk[d]) + chunk[d];
-    return number;
-}
-
 static arras_status note(partial_sink *s, const ar_piece *piece, arras_error *err)
 {
     arras_status status = ARRAS_OK;
@@ -76,7 +67,7 @@ static bool has_chunks(const partial_sink *s, const int64_t *lo, const int64_t *
     ar_chunk_grid_make(&grid, info, &box);
     for (int64_t i = 0; i < grid.total; i++) {
         ar_chunk_grid_at(chunk, &cells, &grid, info, i);
-        if (!s->chunks[chunk_number(info, chunk)].there)
+        if (!s->chunks[ar_chunk_number(info, chunk)].there)
             return false;
     }
     return true;
@@ -102,7 +93,7 @@ static arras_status put(ar_sink *self, const int64_t *chunk, const ar_chunk_byte
                         arras_error *err)
 {
     partial_sink *s = (partial_sink *)self;
-    ar_piece      piece = { .number = chunk_number(&self->info, chunk),
+    ar_piece      piece = { .number = ar_chunk_number(&self->info, chunk),
                             .skipped = bytes->skipped,
                             .missing = bytes->missing };
     arras_status  status = ar_partial_add(s->log, &piece, bytes->bytes.data,

@@ -51,6 +51,9 @@ static void name_chunk(chunk_name *out, const zarr_source *z, const int64_t *chu
     snprintf(out->name, sizeof out->name, "%s: chunk %s", z->source.name, out->key);
 }
 
+static arras_status fetch(ar_source *self, const int64_t *chunk, ar_chunk_bytes *out,
+                          arras_error *err);
+
 static arras_status fetch_file(zarr_source *z, const int64_t *chunk, ar_chunk_bytes *out,
                                arras_error *err)
 {
@@ -65,6 +68,36 @@ static arras_status fetch_file(zarr_source *z, const int64_t *chunk, ar_chunk_by
     if (status != ARRAS_OK || fd < 0)
         return status;
     status = ar_file_load(&out->bytes, fd, size, z->most, c.name, err);
+    close(fd);
+    return status;
+}
+
+/* A file of another size is taken as a whole, so that what is wrong with it is found out. */
+static arras_status fetch_part(ar_source *self, const int64_t *chunk, int64_t bytes, int64_t at,
+                               int64_t n, ar_chunk_bytes *out, arras_error *err)
+{
+    zarr_source *z = (zarr_source *)self;
+    chunk_name   c;
+    int          fd = -1;
+    int64_t      size = 0;
+    arras_status status;
+
+    if (z->meta.shard.used)
+        return fetch(self, chunk, out, err);
+    name_chunk(&c, z, chunk);
+    status = ar_file_find(&fd, &size, z->directory, c.key, c.name, err);
+    out->missing = fd < 0;
+    if (status != ARRAS_OK || fd < 0)
+        return status;
+    if (size != bytes)
+        status = ar_file_load(&out->bytes, fd, size, z->most, c.name, err);
+    else if (!ar_text_reserve(&out->bytes, (size_t)n))
+        status = ar_fail_memory(err, (size_t)n);
+    else {
+        status = ar_file_read(fd, out->bytes.data, n, at, c.name, err);
+        out->bytes.length = (size_t)n;
+        out->part = true;
+    }
     close(fd);
     return status;
 }
@@ -262,9 +295,11 @@ static void close_source(ar_source *self)
     ar_free(z);
 }
 
-static const ar_source_type source_type = {
-    .fetch = fetch, .describe = describe, .attributes = attributes, .close = close_source
-};
+static const ar_source_type source_type = { .fetch = fetch,
+                                            .fetch_part = fetch_part,
+                                            .describe = describe,
+                                            .attributes = attributes,
+                                            .close = close_source };
 
 /* Compression makes little of nothing larger; twice and some is room for any that is honest. */
 static int64_t most_stored(const ar_store_info *info)

@@ -42,19 +42,6 @@ static int64_t bytes_with(ar_pass *pass, int axis, int64_t cells, ar_region *reg
     return ar_pass_scratch(pass, regions);
 }
 
-static int64_t common_multiple(int64_t a, int64_t b)
-{
-    int64_t x = a, y = b, product;
-
-    while (y) {
-        int64_t rest = x % y;
-
-        x = y;
-        y = rest;
-    }
-    return ar_mul64(&product, a / x, b) ? product : INT64_MAX / 2;
-}
-
 /* Tiles are whole chunks of the files that they are written to. */
 static int64_t grain(const ar_pass *pass, int axis)
 {
@@ -64,7 +51,7 @@ static int64_t grain(const ar_pass *pass, int axis)
         const ar_sink *sink = pass->flow->arrays[pass->targets[i]].sink;
 
         if (sink && sink->info.chunked)
-            cells = common_multiple(cells, ar_max64(1, sink->info.chunk[axis]));
+            cells = ar_common_multiple(cells, ar_max64(1, sink->info.chunk[axis]));
     }
     return ar_min64(cells, ar_max64(1, pass->shape[axis]));
 }
@@ -79,7 +66,7 @@ static int64_t reading_grain(const ar_pass *pass, int axis, int64_t of_sinks)
 
         if (array->source && array->source->info.chunked && array->rank > axis &&
             array->shape[axis] == pass->shape[axis])
-            cells = common_multiple(cells, ar_max64(1, array->source->info.chunk[axis]));
+            cells = ar_common_multiple(cells, ar_max64(1, array->source->info.chunk[axis]));
     }
     return cells <= pass->shape[axis] ? cells : of_sinks;
 }

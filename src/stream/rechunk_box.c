@@ -106,15 +106,20 @@ static arras_status read_chunk(ar_source *s, const ar_box *part, char *to, const
                                ar_chunk_scratch *scratch, arras_error *err)
 {
     int64_t      chunk[ARRAS_MAX_RANK], own[ARRAS_MAX_RANK], lo[ARRAS_MAX_RANK];
-    size_t       size = chunk_of(chunk, &s->info, part);
+    size_t       size = chunk_of(chunk, &s->info, part), first = 0;
+    size_t       last = arras_dtype_size(s->info.dtype);
     const char  *cells;
-    arras_status status = ar_source_chunk_view(&cells, s, chunk, size, scratch, err);
+    arras_status status;
 
+    ar_strides_dense(own, part->rank, s->info.chunk, arras_dtype_size(s->info.dtype));
+    for (int d = 0; d < part->rank; d++) {
+        lo[d] = chunk[d] * s->info.chunk[d];
+        first += (size_t)((part->lo[d] - lo[d]) * own[d]);
+        last += (size_t)((part->hi[d] - 1 - lo[d]) * own[d]);
+    }
+    status = ar_source_chunk_part(&cells, s, chunk, size, first, last - first, scratch, err);
     if (status != ARRAS_OK)
         return status;
-    for (int d = 0; d < part->rank; d++)
-        lo[d] = chunk[d] * s->info.chunk[d];
-    ar_strides_dense(own, part->rank, s->info.chunk, arras_dtype_size(s->info.dtype));
     ar_box_copy(part, arras_dtype_size(s->info.dtype),
                 ar_box_origin(to, part->rank, part->lo, strides), strides,
                 ar_box_origin(cells, part->rank, lo, own), own);

@@ -20,24 +20,11 @@ enum {
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
-static int64_t common_multiple(int64_t a, int64_t b)
-{
-    int64_t x = a, y = b, product;
-
-    while (y) {
-        int64_t rest = x % y;
-
-        x = y;
-        y = rest;
-    }
-    return ar_mul64(&product, a / x, b) ? product : INT64_MAX;
-}
-
 static int64_t axis_reads(const ar_rechunk_grid *g, int d, int64_t edge)
 {
     int64_t last = g->shape[d] - 1;
 
-    return last / g->unit[d] + 1 + last / edge - last / common_multiple(edge, g->unit[d]);
+    return last / g->unit[d] + 1 + last / edge - last / ar_common_multiple(edge, g->unit[d]);
 }
 
 /* A way to choose the edges of some axes: bytes and reads, and what it was made of. */
@@ -114,7 +101,7 @@ static int list_edges(choice *out, const ar_rechunk_grid *g, int d, int64_t step
 static arras_status axis_frontier(frontier *out, const ar_rechunk_grid *g, int d, ar_arena *arena,
                                   arras_error *err)
 {
-    int64_t common = common_multiple(g->grain[d], g->unit[d]);
+    int64_t common = ar_common_multiple(g->grain[d], g->unit[d]);
     bool    has_common = common < g->shape[d];
     int     n = list_edges(NULL, g, d, g->grain[d]);
 
