@@ -42,7 +42,7 @@ def edges(rng, shape):
 
 def write(path, cells, chunk, packed):
     if path.suffix == ".npy":
-        np.save(path, cells)
+        np.save(path, np.asfortranarray(cells) if packed and cells.ndim else cells)
     elif path.suffix == ".h5":
         options = {"compression": "gzip", "shuffle": True} if packed else {}
         with h5py.File(path, "w") as file:

@@ -27,6 +27,8 @@ typedef struct {
 
 /* What is read and written as a whole: chunks; rows of some length where there are none. */
 void ar_rechunk_unit(int64_t *unit, const ar_store_info *info);
+/* The first axis is the one along which cells of a file follow each other. */
+bool ar_rechunk_is_fortran(const ar_store_info *info);
 /* The box of at most so many bytes with which the fewest units are read, the smallest of these.
  * ELIMIT without a message: not even one of single grains has so few; *out is that one. */
 arras_status ar_rechunk_choose(ar_rechunk_box *out, const ar_rechunk_grid *grid, int64_t bytes,

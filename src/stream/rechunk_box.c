@@ -8,29 +8,29 @@ enum { PART = 1 << 20 };
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-static int64_t row_bytes(const ar_store_info *info, const ar_box *box, int axis)
+/* The axis that is cut: the first that is longer than one cell, of which slabs lie in one piece in
+ * the box; in the order of Fortran the last, of which they do in the file. */
+static int slab_axis(const ar_store_info *info, const ar_box *box)
 {
-    int64_t bytes = (int64_t)arras_dtype_size(info->dtype);
+    int step = ar_rechunk_is_fortran(info) ? -1 : 1, axis = step > 0 ? 0 : info->rank - 1;
 
-    for (int d = axis + 1; d < box->rank; d++)
-        bytes *= box->hi[d] - box->lo[d];
-    return bytes;
+    while (axis + step >= 0 && axis + step < info->rank && box->hi[axis] - box->lo[axis] == 1)
+        axis += step;
+    return axis;
 }
 
-/* Slabs across the first axis that is longer than one cell: they lie in one piece in the box. */
 static void cut_slabs(ar_rechunk_parts *out, const ar_store_info *info)
 {
-    int axis = 0;
+    int     axis = slab_axis(info, &out->box);
+    int64_t bytes = (int64_t)arras_dtype_size(info->dtype);
 
-    while (axis + 1 < info->rank && out->box.hi[axis] - out->box.lo[axis] == 1)
-        axis++;
     for (int d = 0; d < info->rank; d++) {
         out->first[d] = out->box.lo[d];
         out->step[d] = ar_max64(1, out->box.hi[d] - out->box.lo[d]);
+        bytes *= d == axis ? 1 : out->step[d];
     }
     if (info->rank > 0)
-        out->step[axis] = ar_min64(
-            out->step[axis], ar_max64(1, PART / ar_max64(1, row_bytes(info, &out->box, axis))));
+        out->step[axis] = ar_min64(out->step[axis], ar_max64(1, PART / bytes));
 }
 
 void ar_rechunk_cut(ar_rechunk_parts *out, const ar_store_info *info, const ar_box *box)

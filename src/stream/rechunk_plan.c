@@ -202,11 +202,19 @@ void ar_rechunk_enlarge(ar_rechunk_box *box, const ar_rechunk_grid *grid, int64_
 
 /* ---- Units ----------------------------------------------------------------------------------- */
 
+bool ar_rechunk_is_fortran(const ar_store_info *info)
+{
+    return !info->chunked && strstr(info->layout, "F order");
+}
+
 void ar_rechunk_unit(int64_t *unit, const ar_store_info *info)
 {
     int64_t bytes = (int64_t)arras_dtype_size(info->dtype);
+    bool    fortran = ar_rechunk_is_fortran(info);
 
-    for (int d = info->rank; d-- > 0;) {
+    for (int k = 0; k < info->rank; k++) {
+        int d = fortran ? k : info->rank - 1 - k;
+
         unit[d] =
             info->chunked ? info->chunk[d] : ar_max64(1, ar_min64(PIECE / bytes, info->shape[d]));
         bytes *= info->chunked ? 1 : unit[d];
