@@ -377,7 +377,8 @@ static arras_status do_sparse(arras_error *err)
     int64_t         unused, from[2] = { 0 };
     bool            ok = index != NULL;
 
-    m.columns = read_numbers(m.cells, value_of("matrix"), &m.rows) / m.rows;
+    m.columns = read_numbers(m.cells, value_of("matrix"), &m.rows);
+    m.columns /= m.rows;
     read_numbers(m.block, value_of("block"), &unused);
     m.grid[0] = (m.rows + m.block[0] - 1) / m.block[0];
     m.grid[1] = (m.columns + m.block[1] - 1) / m.block[1];
