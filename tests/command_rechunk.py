@@ -190,6 +190,12 @@ def peak_of(process):
     return peak
 
 
+def is_sanitized(command):
+    """Sanitizers take memory of their own."""
+    with open(command, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
 def check_memory(scratch, tally):
     """64 MB from rows to columns within 16 MB, beside the program itself."""
     cells = np.arange(16 << 20, dtype="f4").reshape(4096, 4096)
@@ -197,7 +203,8 @@ def check_memory(scratch, tally):
     process = start(scratch, "rechunk", "a.h5:/x", "b.h5:/x", "--chunk=4096,16", "--memory=16M")
     peak = peak_of(process)
     holds(tally, "64 MB are rechunked", process.returncode == 0)
-    holds(tally, "within 16 MB", 16 << 19 < peak < (16 + 24) << 20, f"{peak} bytes")
+    if not is_sanitized(scratch.command):
+        holds(tally, "within 16 MB", 16 << 19 < peak < (16 + 24) << 20, f"{peak} bytes")
     tally.check("and are the same", complain(read(scratch / "b.h5"), cells))
     for name in ("a.h5", "b.h5"):
         remove(scratch / name)
