@@ -227,10 +227,13 @@ static void check_program(const arras_options *options, int64_t memory)
     arras_results *want = NULL;
     arras_status   wanted = ar_reference_run(&want, g, nbound, bound, NULL);
     arras_program *p = NULL;
-    arras_error    err;
+    arras_error    err = { ARRAS_OK, "" };
+    arras_status   status = arras_compile(&p, g, options, &err);
     int            before = test.failures;
 
-    if (arras_compile(&p, g, options, &err) == ARRAS_OK && !arras_program_warning(p))
+    if (!CHECK(status == ARRAS_OK || statuses_agree(wanted, status)))
+        printf("    %s\n", err.text);
+    if (p && CHECK(!arras_program_warning(p)))
         stream(p, wanted, want, memory);
     if (test.failures > before)
         printf("    with %d threads, tiles of %d bytes, %d bytes of memory%s\n", options->threads,
@@ -254,7 +257,6 @@ static void random_programs(void)
         begin();
         record(seed);
         check_program(&options, seed % 7 ? 64 << 20 : 100000);
-        CHECK(true);
         if (test.failures > failures)
             show_programs(g);
         ar_core_cache_clear();

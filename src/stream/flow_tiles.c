@@ -5,6 +5,8 @@
  * read twice, stay a small part of what is read. */
 #include "stream/flow.h"
 
+#include <stdio.h>
+
 enum {
     COSY = 4 << 20,      /* bytes of a tile that caches like */
     HALO_PERCENT = 5,    /* more of what is read should not be read twice */
@@ -133,16 +135,26 @@ static bool is_worth_cutting(ar_pass *pass, int axis, int64_t step, int64_t all,
     return after < before / 4 * 3 && twice < 50;
 }
 
+/* "8.6 MB", or "96 bytes". */
+static const char *size_text(char out[32], int64_t bytes)
+{
+    if (bytes < 100000)
+        snprintf(out, 32, "%" PRId64 " bytes", bytes);
+    else
+        snprintf(out, 32, "%.1f MB", (double)bytes / 1e6);
+    return out;
+}
+
 static arras_status too_large(const ar_pass *pass, arras_error *err)
 {
     const ar_flow_array *a = &pass->flow->arrays[pass->targets[0]];
-    int                  threads = ar_pool_threads(pass->flow->pool);
+    char                 needed[32], given[32];
 
     return ar_fail(err, ARRAS_ELIMIT,
-                   "%s: the smallest tile needs %.1f MB of memory, and each of %d threads has "
-                   "%.1f MB: allow more memory, fewer threads, or smaller chunks",
-                   a->name ? a->name : "an array in between", (double)pass->bytes / 1e6, threads,
-                   (double)pass->flow->scratch / 1e6);
+                   "%s: the smallest tile needs %s of memory, and each of %d threads has %s: "
+                   "allow more memory, fewer threads, or smaller chunks",
+                   a->name ? a->name : "an array in between", size_text(needed, pass->bytes),
+                   ar_pool_threads(pass->flow->pool), size_text(given, pass->flow->scratch));
 }
 
 /* Cuts an axis so that tiles are cosy; true when they fit into memory. */
