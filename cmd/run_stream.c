@@ -254,8 +254,9 @@ static bool identify(char **out, const cmd_job *job, cmd_error *err)
 static bool check_chunk(const cmd_job *job, const cmd_array *a, const char *name, cmd_error *err)
 {
     return !job->request.chunk || job->request.chunk_rank == a->rank ||
-           cmd_fail(err, "--chunk has %d lengths, and the result %s has %d axes",
-                    job->request.chunk_rank, name, a->rank);
+           cmd_fail(err, "--chunk has %d length%s, and the result %s has %d ax%s",
+                    job->request.chunk_rank, job->request.chunk_rank == 1 ? "" : "s", name, a->rank,
+                    a->rank == 1 ? "is" : "es");
 }
 
 static bool make_sink(cmd_job *job, cmd_sink *sink, const cmd_array *a, const arras_source *like,
