@@ -34,9 +34,10 @@ static void add_result(form *f, int rank, const arras_dim *shape, arras_expr cel
     ar_graph_output_add(g, name, f->lambdas[f->n++]);
 }
 
+static ar_op_set used; /* by the last kernel */
+
 static ar_kernel *build(ar_module **module, const form *f, bool *flat)
 {
-    static ar_op_set used;
     ar_kernel_form   kernel_form = { f->n, f->lambdas, f->dense };
     ar_build_options options = { .libraries = ar_c_libraries(), .no_cache = true };
     ar_text          kernel = { 0 }, source = { 0 };
@@ -52,6 +53,8 @@ static ar_kernel *build(ar_module **module, const form *f, bool *flat)
     ar_text_put(&source, kernel.data, kernel.length);
     if (CHECK_EQ_INT(ar_build_open(module, &options, source.data, source.length, &err), ARRAS_OK))
         *(void **)&result = ar_module_symbol(*module, "kernel");
+    else
+        printf("%s\n%s\n", source.data, err.text);
     ar_text_free(&kernel);
     ar_text_free(&source);
     return result;
@@ -144,6 +147,52 @@ static void flat_results_share_their_cells(void)
     add_result(&f, 2, shape, op2(AR_OP_less, a, literal(99)), 2, inputs);
     check_form(&f);
     end();
+}
+
+/* All that cells may do as vectors, with a number on one side or none; and one row beside another
+ */
+static void cells_as_vectors_give_the_same_bits(void)
+{
+    static const arras_dtype types[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t t = 0; t < AR_COUNT(types); t++) {
+        form        f = { .dense = { true, true } };
+        arras_dim   shape[] = { 3, 61 };
+        arras_array inputs[2];
+        arras_expr  i = NULL, j = NULL, a, b, next, both, chosen;
+
+        CASE("%s", ar_dtype_name(types[t]));
+        begin();
+        inputs[0] = input_of("a", t ? "f64[4, 70]" : "f32[4, 70]", NULL);
+        inputs[1] = input_of("b", t ? "f64[3, 61]" : "f32[3, 61]", NULL);
+        i = ar_expr_index(g, 0), j = ar_expr_index(g, 1);
+        a = cell_of(0, types[t], i, j);
+        next = cell_of(0, types[t], op2(AR_OP_add, i, literal(1)), op2(AR_OP_add, j, literal(9)));
+        b = cell_of(1, types[t], i, j);
+        both = op2(AR_OP_logical_and, op2(AR_OP_less_equal, a, b),
+                   op2(AR_OP_logical_or, op2(AR_OP_greater, next, literal(1)),
+                       ar_expr_apply(AR_OP_logical_not, 1,
+                                     (arras_expr[]){ op2(AR_OP_equal, b, literal(0)) })));
+        chosen = ar_expr_apply(
+            AR_OP_where, 3,
+            (arras_expr[]){ both, ar_expr_apply(AR_OP_negative, 1, (arras_expr[]){ a }),
+                            literal(3) });
+        add_result(&f, 2, shape, op2(AR_OP_maximum, chosen, literal(-2)), 2, inputs);
+        add_result(&f, 2, shape,
+                   op2(AR_OP_minimum, ar_expr_apply(AR_OP_abs, 1, (arras_expr[]){ next }),
+                       op2(AR_OP_divide, literal(1), b)),
+                   2, inputs);
+        add_result(&f, 2, shape,
+                   ar_expr_apply(
+                       AR_OP_where, 3,
+                       (arras_expr[]){ op2(AR_OP_logical_xor, op2(AR_OP_not_equal, a, next),
+                                           op2(AR_OP_less, a, literal(0))),
+                                       op2(AR_OP_subtract, a, b), op2(AR_OP_multiply, b, next) }),
+                   2, inputs);
+        check_form(&f);
+        CHECK(used.vectors && !used.loops);
+        end();
+    }
 }
 
 /* The sum and the spread of rows, and of columns */
@@ -284,6 +333,7 @@ static void long_rows_are_computed_one_by_one(void)
 TEST_MAIN
 {
     RUN(flat_results_share_their_cells);
+    RUN(cells_as_vectors_give_the_same_bits);
     RUN(reductions_share_their_rows);
     RUN(short_rows_share_segments);
     RUN(columns_in_memory_are_folded_whole);

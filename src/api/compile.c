@@ -84,10 +84,11 @@ typedef struct {
 
 static arras_status finish_unit(unit *u, ar_core_parts *parts, arras_error *err)
 {
-    ar_text *source = &parts->sources[parts->nsources];
+    ar_text *source = &parts->sources[parts->nsources].text;
 
     if (u->kernels.length == 0)
         return ARRAS_OK;
+    parts->sources[parts->nsources].in_vectors = !u->used.loops;
     ar_c_ops_print(source, &u->used);
     ar_c_kernel_head_print(source);
     ar_text_put(source, u->kernels.data, u->kernels.length);
@@ -179,11 +180,11 @@ static void release_notes(void *notes)
 static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_parts *parts,
                                    const bool *dense, arras_error *err)
 {
-    ar_plan_options options = { dense, r->options.no_fusion };
-    ar_text         sources[MOST_UNITS] = { 0 };
-    int            *index = NULL;
-    int64_t         start = ar_clock();
-    arras_status    status = ar_plan_make(&parts->plan, parts->optimised, &options, err);
+    ar_plan_options  options = { dense, r->options.no_fusion };
+    ar_kernel_source sources[MOST_UNITS] = { 0 };
+    int             *index = NULL;
+    int64_t          start = ar_clock();
+    arras_status     status = ar_plan_make(&parts->plan, parts->optimised, &options, err);
 
     parts->plan_ns = ar_clock() - start;
     if (status != ARRAS_OK) {
@@ -206,7 +207,7 @@ static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_pa
     }
     ar_free(index);
     for (int i = 0; i < MOST_UNITS; i++)
-        ar_text_free(&sources[i]);
+        ar_text_free(&sources[i].text);
     return status;
 }
 

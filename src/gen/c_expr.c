@@ -106,8 +106,10 @@ void ar_c_op(ar_writer *w, ar_op op, arras_dtype dtype)
 
 void ar_c_start(ar_writer *w, arras_expr e)
 {
-    ar_text_printf(w->out, "const %s v%" PRId64 " = ",
-                   w->vector ? w->vector : ar_c_type(e->type.dtype), e->id);
+    if (w->vector)
+        ar_c_vector_start(w, e);
+    else
+        ar_text_printf(w->out, "const %s v%" PRId64 " = ", ar_c_type(e->type.dtype), e->id);
 }
 
 /* ---- What may fail: it must not be computed where it is not asked for ------------------------ */

@@ -81,6 +81,8 @@ static void store_cell(ar_writer *w, void *self, const ar_c_strip *strip)
     const results *r = self;
 
     for (int k = 0; k < r->form->n; k++) {
+        if (w->vector)
+            ar_text_printf(w->out, "*(%s *)&", w->vector);
         ar_text_printf(w->out, "r%d[%s - seg%d] = ", k, strip->name, strip->number);
         ar_c_cast(w, r->cells[k], result_dtype(r, k));
         ar_text_add(w->out, ";\n");
@@ -253,7 +255,9 @@ static void print_strip(ar_writer *w, results *r)
     for (int k = 0; k < r->form->n; k++)
         strip.cell_bytes += (int)ar_dtype_size(result_dtype(r, k));
     strip.most = (int)strip.length;
+    strip.vectors = !r->is_short;
     ar_c_strip_open(w, &strip, r->form->n, r->cells);
+    w->used->loops = w->used->loops || !strip.vectors;
     r->streams = r->is_short || !strip.sparse;
     if (!r->is_short && r->streams)
         print_buffers(w, r, strip.segment);
@@ -291,6 +295,7 @@ static void print_box(ar_writer *w, results *r)
     }
     if (!r->is_short)
         print_rows(w, r, loops);
+    w->used->loops = w->used->loops || r->gathered;
     if (r->gathered)
         ar_c_rows_gather(w, r->gathered, short_length(w->lambda));
     else
@@ -305,6 +310,7 @@ static void print_box(ar_writer *w, results *r)
 
 static void print_one_cell(ar_writer *w, results *r)
 {
+    w->used->loops = true;
     for (int k = 0; k < r->form->n; k++) {
         ar_c_put(w, r->cells[k]);
         ar_text_printf(w->out, "*(%s *)d%d = ", ar_c_type(result_dtype(r, k)), k);
@@ -401,8 +407,10 @@ arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_fo
     arras_expr    *cells;
     ar_contraction contraction;
 
-    if (ar_c_contraction_match(&contraction, form))
+    if (ar_c_contraction_match(&contraction, form)) {
+        used->loops = true;
         return ar_c_contraction_print(out, used, &contraction, name, err);
+    }
     cells = ar_arena_alloc(&w.arena, (size_t)form->n, sizeof *cells);
     w.flat = ar_kernel_is_flat(form);
     if (cells && unroll_cells(&w, cells))

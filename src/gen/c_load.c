@@ -214,6 +214,20 @@ static bool is_unit(const ar_writer *w, const ar_c_read *read)
     return last >= 0 && read->motion[last] == AR_C_AFFINE && w->form->dense[read->load->ints[0]];
 }
 
+bool ar_c_is_row(const ar_writer *w, const ar_c_strip *strip, arras_expr load)
+{
+    int         last = load->rank - 1;
+    ar_c_affine form;
+
+    if (strip->flat || last < 0)
+        return strip->flat;
+    for (int axis = 0; axis < last; axis++)
+        if (ar_c_varies(strip, load->args[axis]))
+            return false;
+    return w->form->dense[load->ints[0]] && ar_c_affine_read(&form, strip, load->args[last]) &&
+           form.along == 1;
+}
+
 static void prepare_axis(ar_writer *w, ar_c_strip *strip, ar_c_read *read, int axis)
 {
     arras_expr  e = read->load;
@@ -377,6 +391,8 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
     arras_expr e = read->load;
 
     if (read->rows) {
+        if (w->vector)
+            ar_text_printf(w->out, "*(const %s *)&", w->vector);
         ar_text_printf(w->out, "q%" PRId64 "[%s - at%d]", e->id, strip->name, strip->number);
     } else if (read->unit) {
         if (w->vector)

@@ -57,7 +57,7 @@ static void find_library(void)
 #endif
 }
 
-static const char *name_of(ar_op op, arras_dtype dtype)
+const char *ar_c_vector_math_name(ar_op op, arras_dtype dtype)
 {
     if (dtype != ARRAS_F32 && dtype != ARRAS_F64)
         return NULL;
@@ -65,14 +65,17 @@ static const char *name_of(ar_op op, arras_dtype dtype)
     return names[op][dtype == ARRAS_F64];
 }
 
-bool ar_c_is_vector_math(ar_op op, arras_dtype dtype) { return name_of(op, dtype) != NULL; }
+bool ar_c_is_vector_math(ar_op op, arras_dtype dtype)
+{
+    return ar_c_vector_math_name(op, dtype) != NULL;
+}
 
 const char *const *ar_c_libraries(void)
 {
     static const char *const with[] = { "-lmvec", "-lm", "-lgcc", NULL };
     static const char *const without[] = { "-lm", "-lgcc", NULL };
 
-    return name_of(AR_OP_exp, ARRAS_F64) ? with : without;
+    return ar_c_vector_math_name(AR_OP_exp, ARRAS_F64) ? with : without;
 }
 
 static void print_broadcast(ar_text *out, const char *vector, int lanes, const char *x)
@@ -105,7 +108,7 @@ static void print_row(ar_text *out, ar_op op, arras_dtype dtype, const char *fun
 
 void ar_c_vector_math_print(ar_text *out, ar_op op, arras_dtype dtype, bool rows)
 {
-    const char *function = name_of(op, dtype), *type = ar_c_type(dtype);
+    const char *function = ar_c_vector_math_name(op, dtype), *type = ar_c_type(dtype);
     const char *vector = dtype == ARRAS_F64 ? "v4f64" : "v8f32";
     bool        two = ar_op_arity(op) == 2;
     int         lanes = dtype == ARRAS_F64 ? 4 : 8;

@@ -305,7 +305,7 @@ static void print_folds_of(ar_text *out, const ar_op_set *set, arras_dtype dtype
 
 static void print_folds(ar_text *out, const ar_op_set *set)
 {
-    bool any = false, own = false; /* that the library does not have */
+    bool any = set->vectors, own = false; /* that the library does not have */
 
     for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++) {
         bool folded = has_folds(set, (arras_dtype)d);

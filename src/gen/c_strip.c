@@ -151,7 +151,7 @@ static int look(ar_writer *w, ar_c_strip *strip, arras_expr e)
         ar_c_prepare_load(w, strip, e);
         strip->jumps = strip->jumps || jumps_ahead(w, strip, level);
     }
-    if (e->kind == AR_EXPR_REDUCE || is_vector_math(w, e))
+    if (e->kind == AR_EXPR_REDUCE || (is_vector_math(w, e) && !strip->vectors))
         level = stage(w, strip, e, level + 1);
     fact->stamp = w->stamp;
     fact->level = level;
@@ -295,6 +295,7 @@ void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *r
     strip->roots = roots;
     ar_text_printf(w->out, "int64_t first%d = LEAST, last%d = MOST;\n", strip->number,
                    strip->number);
+    strip->vectors = strip->vectors && ar_c_cells_are_vectors(w, strip, n, roots);
     strip->walk = ++w->stamp;
     for (int i = 0; i < n; i++)
         look(w, strip, roots[i]);
@@ -321,6 +322,14 @@ static void open_loop(ar_writer *w, const ar_c_strip *strip, const char *before)
     ar_text_printf(w->out,
                    "%sfor (int64_t e%d = 0; e%d < n%d; e%d++) {\nconst int64_t %s = at%d + e%d;\n",
                    before, s, s, s, s, strip->name, s, s);
+}
+
+static void open_rest(ar_writer *w, const ar_c_strip *strip)
+{
+    int s = strip->number;
+
+    ar_text_printf(w->out, "for (; e%d < n%d; e%d++) {\nconst int64_t %s = at%d + e%d;\n", s, s, s,
+                   strip->name, s, s);
 }
 
 /* No cell needs another one: the compiler need not look whether arrays overlap. */
@@ -364,14 +373,21 @@ static void put_all_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink
                           const char *before)
 {
     size_t mark = w->nchanges;
+    bool   vectors = strip->vectors && *before;
 
-    open_loop(w, strip, before);
+    if (vectors) {
+        ar_text_printf(w->out, "int64_t e%d = 0;\n", strip->number);
+        ar_c_put_vector_cells(w, strip, sink);
+        open_rest(w, strip);
+    } else {
+        open_loop(w, strip, before);
+    }
     if (strip->jumps && !strip->cut && strip->length == 0 && *before)
         put_ahead(w, strip);
     for (int i = 0; i < strip->nroots; i++)
         ar_c_put(w, strip->roots[i]);
     sink->cell(w, sink->self, strip);
-    ar_text_add(w->out, *before ? "}\n" : "ONE_BY_ONE;\n}\n");
+    ar_text_add(w->out, *before && !vectors ? "}\n" : "ONE_BY_ONE;\n}\n");
     ar_c_forget(w, mark);
 }
 

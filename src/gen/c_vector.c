@@ -1,12 +1,15 @@
-/* c_vector.c -- the body of a reduction as whole vectors, so that accumulators stay in registers.
+/* c_vector.c -- expressions as whole vectors: the cells of a segment, and the bodies of reductions,
+ * whose accumulators so stay in registers.
  *
- * For bodies that need nothing but + - * / and the like in one real type, of cells that lie side by
- * side.  While w->vector is set, names stand for vectors: vN[l] is the value in the cell l places
- * after that of the strip's variable. */
+ * For what needs nothing but arithmetic, comparisons, choices and vector functions of the C library
+ * in one real type, of cells that lie side by side.  A compiler that has to find such vectors
+ * itself takes twice as long.  While w->vector is set, names stand for vectors: vN[l] is the value
+ * in the cell l places after that of the strip's variable, all its bits set or none where that is a
+ * truth value. */
 #include "gen/c_writer.h"
 
-/* Each is written out several times in a loop. */
-enum { MOST_OPERATIONS = 16 };
+/* A body is written out several times in a loop; cells once, but shared parts are met again. */
+enum { MOST_IN_BODIES = 16, MOST_IN_CELLS = 2000 };
 
 const char *ar_c_vector_type(arras_dtype dtype)
 {
@@ -20,6 +23,8 @@ static const char *integers_like(arras_dtype dtype)
     return dtype == ARRAS_F32 ? "i32x8" : "i64x4";
 }
 
+/* ---- What there is for vectors --------------------------------------------------------------- */
+
 static const char *infix(ar_op op)
 {
     switch (op) {
@@ -31,7 +36,39 @@ static const char *infix(ar_op op)
     }
 }
 
+static const char *comparison(ar_op op)
+{
+    switch (op) {
+    case AR_OP_equal: return "==";
+    case AR_OP_not_equal: return "!=";
+    case AR_OP_less: return "<";
+    case AR_OP_less_equal: return "<=";
+    case AR_OP_greater: return ">";
+    case AR_OP_greater_equal: return ">=";
+    default: return NULL;
+    }
+}
+
+/* Of truth values. */
+static const char *connective(ar_op op)
+{
+    switch (op) {
+    case AR_OP_logical_and: return "&";
+    case AR_OP_logical_or: return "|";
+    case AR_OP_logical_xor: return "^";
+    case AR_OP_logical_not: return "~";
+    default: return NULL;
+    }
+}
+
 static bool is_extreme(ar_op op) { return op == AR_OP_minimum || op == AR_OP_maximum; }
+
+static bool is_arithmetic(ar_op op)
+{
+    return infix(op) || is_extreme(op) || op == AR_OP_negative || op == AR_OP_abs;
+}
+
+/* ---- Whether an expression can be one -------------------------------------------------------- */
 
 static const ar_c_read *read_of(const ar_c_strip *strip, arras_expr load)
 {
@@ -49,64 +86,179 @@ static bool is_row(const ar_c_strip *strip, arras_expr load)
 }
 
 typedef struct {
-    const ar_writer  *w;
+    ar_writer        *w;
     const ar_c_strip *strip;
     arras_dtype       dtype;
-    const char       *variable;
+    const char       *variable; /* around a reduction's body */
+    bool              cells;    /* not a body: the strip is not open yet */
+    int               left;     /* operations, so that a walk ends */
 } query;
 
-/* Depth is limited by AR_MAX_DEPTH, and the number of visits by MOST_OPERATIONS. */
-static bool is_vector(const query *q, arras_expr e, int *left)
-{
-    bool  good = e->type.dtype == q->dtype && !e->type.weak;
-    ar_op op = e->kind == AR_EXPR_OP ? (ar_op)e->ints[0] : AR_OP_END;
+static bool is_vector(query *q, arras_expr e);
 
-    if (!ar_c_varies(q->strip, e))
-        return good && (ar_c_is_leaf(e) || q->w->facts[e->id].state.place == AR_C_VALUE) &&
-               !(q->variable && ar_expr_depends(e, q->variable));
-    if (!good || --*left < 0)
-        return false;
-    if (q->w->facts[e->id].state.place == AR_C_BUFFER)
-        return true;
-    if (e->kind == AR_EXPR_LOAD)
-        return is_row(q->strip, e);
-    if (!(infix(op) || is_extreme(op)) || ar_c_signature(e).compute != q->dtype)
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_vector(q, e->args[i], left) ||
-            (is_extreme(op) && !ar_c_varies(q->strip, e->args[i])))
+static bool are_vectors(query *q, arras_expr e, int first)
+{
+    for (int i = first; i < e->nargs; i++)
+        if (!is_vector(q, e->args[i]))
             return false;
     return true;
 }
 
-bool ar_c_is_vector(const ar_writer *w, const ar_c_strip *strip, arras_expr root,
-                    const ar_c_fold *f, const char *variable)
+/* Depth is limited by AR_MAX_DEPTH. */
+static bool is_mask(query *q, arras_expr e)
 {
-    const query q = { w, strip, f->s.compute, variable };
-    int         left = MOST_OPERATIONS;
+    ar_op op = e->kind == AR_EXPR_OP ? (ar_op)e->ints[0] : AR_OP_END;
+    bool  good = ar_c_varies(q->strip, e) && --q->left >= 0;
+
+    if (good && comparison(op) && ar_c_signature(e).compute == q->dtype)
+        return are_vectors(q, e, 0);
+    for (int i = 0; i < e->nargs && good; i++)
+        good = connective(op) && is_mask(q, e->args[i]);
+    return good && connective(op);
+}
+
+/* What stays the same along a strip: of cells it is put before. */
+static bool is_scalar(const query *q, arras_expr e)
+{
+    if (q->cells)
+        return true;
+    return e->type.dtype == q->dtype && !e->type.weak &&
+           (ar_c_is_leaf(e) || q->w->facts[e->id].state.place == AR_C_VALUE) &&
+           !(q->variable && ar_expr_depends(e, q->variable));
+}
+
+static bool is_vector_op(query *q, arras_expr e)
+{
+    ar_op op = (ar_op)e->ints[0];
+
+    if (ar_c_signature(e).compute != q->dtype)
+        return false;
+    if (is_arithmetic(op) ||
+        (q->cells && !q->w->used->scalar_math && ar_c_is_vector_math(op, q->dtype)))
+        return are_vectors(q, e, 0);
+    return q->cells && op == AR_OP_where && !ar_c_is_lazy(q->w, e) && is_mask(q, e->args[0]) &&
+           are_vectors(q, e, 1);
+}
+
+/* Depth is limited by AR_MAX_DEPTH. */
+static bool is_vector(query *q, arras_expr e)
+{
+    if (!ar_c_varies(q->strip, e))
+        return is_scalar(q, e);
+    if (e->type.dtype != q->dtype || e->type.weak || --q->left < 0)
+        return false;
+    if (q->w->facts[e->id].state.place == AR_C_BUFFER)
+        return true;
+    if (e->kind == AR_EXPR_LOAD)
+        return q->cells ? ar_c_is_row(q->w, q->strip, e) : is_row(q->strip, e);
+    return e->kind == AR_EXPR_OP && is_vector_op(q, e);
+}
+
+bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, const ar_c_fold *f,
+                    const char *variable)
+{
+    query q = { w, strip, f->s.compute, variable, false, MOST_IN_BODIES };
 
     return ar_c_vector_type(q.dtype) && f->s.operand[0] == q.dtype && !f->place &&
            (infix(f->op) || is_extreme(f->op)) && !strip->cut && strip->nstaged == 0 &&
-           !w->failed && ar_c_varies(strip, root) && is_vector(&q, root, &left);
+           !w->failed && ar_c_varies(strip, root) && is_vector(&q, root);
+}
+
+bool ar_c_cells_are_vectors(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *roots)
+{
+    query q = { w, strip, roots[0]->type.dtype, NULL, true, MOST_IN_CELLS };
+    bool  good = ar_c_vector_type(q.dtype) != NULL;
+
+    for (int i = 0; i < n && good; i++)
+        good = w->form->lambdas[i]->type.dtype == q.dtype && ar_c_varies(strip, roots[i]) &&
+               is_vector(&q, roots[i]);
+    return good;
+}
+
+/* ---- Statements ------------------------------------------------------------------------------ */
+
+static bool is_truth(arras_expr e) { return e->type.dtype == ARRAS_BOOL; }
+
+void ar_c_vector_start(ar_writer *w, arras_expr e)
+{
+    ar_text_printf(w->out, "const %s v%" PRId64 " = ",
+                   is_truth(e) ? integers_like(w->vector_dtype) : w->vector, e->id);
+}
+
+/* Where C would not take one number for a vector of it. */
+static void put_operand(ar_writer *w, arras_expr e, bool broadcast)
+{
+    bool one = ar_c_varies(w->vector_strip, e) == false;
+
+    if (one && broadcast)
+        ar_text_printf(w->out, "ALL_%s(", w->vector);
+    if (one)
+        ar_c_cast(w, e, w->vector_dtype);
+    else
+        ar_c_name(w, e);
+    ar_text_add(w->out, one && broadcast ? ")" : "");
+}
+
+static void put_infix(ar_writer *w, arras_expr e, const char *sign, bool broadcast)
+{
+    put_operand(w, e->args[0], broadcast);
+    ar_text_printf(w->out, " %s ", sign);
+    put_operand(w, e->args[1], broadcast);
+}
+
+/* V_where(f64x4, i64x4, ...) */
+static void put_call(ar_writer *w, arras_expr e, const char *name)
+{
+    ar_text_printf(w->out, "V_%s(%s, %s", name, w->vector, integers_like(w->vector_dtype));
+    for (int i = 0; i < e->nargs; i++) {
+        ar_text_add(w->out, ", ");
+        put_operand(w, e->args[i], true);
+    }
+    ar_text_add(w->out, ")");
+}
+
+static void put_function(ar_writer *w, arras_expr e)
+{
+    ar_op op = (ar_op)e->ints[0];
+
+    w->used->ops[op][w->vector_dtype] = true;
+    ar_text_printf(w->out, "%s(", ar_c_vector_math_name(op, w->vector_dtype));
+    for (int i = 0; i < e->nargs; i++) {
+        ar_text_add(w->out, i ? ", " : "");
+        put_operand(w, e->args[i], true);
+    }
+    ar_text_add(w->out, ")");
 }
 
 void ar_c_put_vector_op(ar_writer *w, arras_expr e)
 {
     ar_op op = (ar_op)e->ints[0];
 
-    if (is_extreme(op))
-        ar_text_printf(w->out, "V_%s(%s, %s, ", ar_op_name(op), w->vector,
-                       integers_like(e->type.dtype));
-    ar_c_name(w, e->args[0]);
-    ar_text_printf(w->out, is_extreme(op) ? ", " : " %s ", infix(op));
-    ar_c_name(w, e->args[1]);
-    ar_text_add(w->out, is_extreme(op) ? ");\n" : ";\n");
+    if (infix(op))
+        put_infix(w, e, infix(op), false);
+    else if (comparison(op))
+        put_infix(w, e, comparison(op), true);
+    else if (connective(op) && e->nargs == 2)
+        put_infix(w, e, connective(op), false);
+    else if (is_arithmetic(op) || op == AR_OP_where || op == AR_OP_logical_not)
+        put_call(w, e, ar_op_name(op));
+    else
+        put_function(w, e);
+    ar_text_add(w->out, ";\n");
+}
+
+static void set_vector(ar_writer *w, const ar_c_strip *strip, arras_dtype dtype)
+{
+    w->vector = ar_c_vector_type(dtype);
+    w->vector_dtype = dtype;
+    w->vector_strip = strip;
+    w->used->vectors = true;
 }
 
 void ar_c_vector_open(ar_writer *w, const ar_c_strip *strip, const ar_c_fold *f, const char *at,
                       int row)
 {
-    w->vector = ar_c_vector_type(f->s.compute);
+    set_vector(w, strip, f->s.compute);
     w->vector_row = row;
     w->vector_mark = w->nchanges;
     ar_text_printf(w->out, "{\nconst int64_t %s = %s;\n", strip->name, at);
@@ -128,6 +280,24 @@ void ar_c_vector_close(ar_writer *w)
     ar_text_add(w->out, "}\n");
     ar_c_forget(w, w->vector_mark);
     w->vector = NULL;
+}
+
+void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    arras_dtype dtype = strip->roots[0]->type.dtype;
+    int         s = strip->number, cells = ar_c_vector_cells(dtype);
+    size_t      mark = w->nchanges;
+
+    ar_text_printf(w->out, "for (; e%d <= n%d - %d; e%d += %d) {\nconst int64_t %s = at%d + e%d;\n",
+                   s, s, cells, s, cells, strip->name, s, s);
+    set_vector(w, strip, dtype);
+    w->vector_row = 0;
+    for (int i = 0; i < strip->nroots; i++)
+        ar_c_put(w, strip->roots[i]);
+    sink->cell(w, sink->self, strip);
+    ar_text_add(w->out, "}\n");
+    w->vector = NULL;
+    ar_c_forget(w, mark);
 }
 
 bool ar_c_turn_step(ar_writer *w, ar_text *out, const ar_c_read *read, int turns)

@@ -70,23 +70,25 @@ typedef struct {
 } ar_c_variable;
 
 typedef struct {
-    ar_text              *out;
-    ar_text               top; /* declarations of the whole kernel */
-    ar_op_set            *used;
-    const ar_kernel_form *form;
-    arras_array           lambda; /* the first: its shape and inputs are those of all */
-    bool                  flat;
-    ar_arena              arena;
-    ar_c_fact            *facts;
-    ar_c_change          *changes; /* of states, so that a block's end can take them back */
-    size_t                nchanges, room;
-    ar_c_variable         variables[AR_C_NESTING]; /* outermost first */
-    int                   nesting, numbers;
-    int64_t               stamp, statements;
-    const char           *vector; /* type of the values that are put; NULL: of single cells */
-    int                   vector_row;
-    size_t                vector_mark;
-    bool                  failed; /* no memory, or too long */
+    ar_text                 *out;
+    ar_text                  top; /* declarations of the whole kernel */
+    ar_op_set               *used;
+    const ar_kernel_form    *form;
+    arras_array              lambda; /* the first: its shape and inputs are those of all */
+    bool                     flat;
+    ar_arena                 arena;
+    ar_c_fact               *facts;
+    ar_c_change             *changes; /* of states, so that a block's end can take them back */
+    size_t                   nchanges, room;
+    ar_c_variable            variables[AR_C_NESTING]; /* outermost first */
+    int                      nesting, numbers;
+    int64_t                  stamp, statements;
+    const char              *vector; /* type of the values that are put; NULL: of single cells */
+    arras_dtype              vector_dtype;
+    const struct ar_c_strip *vector_strip;
+    int                      vector_row;
+    size_t                   vector_mark;
+    bool                     failed; /* no memory, or too long */
 } ar_writer;
 
 /* ---- Blocks, names, statements (c_expr.c) ---------------------------------------------------- */
@@ -151,7 +153,9 @@ typedef struct ar_c_read {
     int64_t                 shift;
 } ar_c_read;
 
-int  ar_c_operand(const ar_writer *w, arras_expr load);
+int ar_c_operand(const ar_writer *w, arras_expr load);
+/* Whether the cells it reads along a strip lie side by side. */
+bool ar_c_is_row(const ar_writer *w, const struct ar_c_strip *strip, arras_expr load);
 void ar_c_put_load(ar_writer *w, arras_expr load);
 /* Before a strip: where the read starts; gives up when it fails whatever the cell. */
 void ar_c_prepare_load(ar_writer *w, struct ar_c_strip *strip, arras_expr load);
@@ -199,6 +203,7 @@ typedef struct ar_c_strip {
     bool              rest;       /* most cells are computed elsewhere: not worth vectors */
     bool              sparse;     /* each cell is a long reduction: no vectors, no streaming */
     bool              direct;     /* and has all of it computed before the next cell is */
+    bool              vectors;    /* cells are put as vectors, if they can be */
 } ar_c_strip;
 
 void ar_c_strip_cell(ar_c_strip *out, ar_writer *w); /* the last index */
@@ -268,14 +273,19 @@ extern const void *const ar_folds_plain[], *const ar_folds_avx2[];
 /* Which table; -1: the library has none. */
 int ar_fold_number(ar_op op, arras_dtype dtype);
 
-/* ---- Bodies of reductions as vectors (c_vector.c) -------------------------------------------- */
+/* ---- Vectors (c_vector.c) -------------------------------------------------------------------- */
 
 const char *ar_c_vector_type(arras_dtype dtype); /* NULL: there is none */
 int         ar_c_vector_cells(arras_dtype dtype);
-/* Whether a root of a strip that is open can be put as vectors, also for later values of a variable
- * around (NULL: none): nothing but the places of reads depends on it. */
-bool ar_c_is_vector(const ar_writer *w, const ar_c_strip *strip, arras_expr root,
-                    const ar_c_fold *f, const char *variable);
+/* Whether the cells of a strip, which is about to be opened, can be put as vectors. */
+bool ar_c_cells_are_vectors(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *roots);
+/* A loop from eS on over the cells of a piece, as long as there are enough for a vector. */
+void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
+/* Whether the body of a reduction can, a root of a strip that is open, also for later values of a
+ * variable around (NULL: none): nothing but the places of reads depends on it. */
+bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, const ar_c_fold *f,
+                    const char *variable);
+void ar_c_vector_start(ar_writer *w, arras_expr e); /* const f64x4 v7 = */
 void ar_c_put_vector_op(ar_writer *w, arras_expr e);
 /* A block, in which roots are those of the cells from `at` on, in row number `row`: stepN bytes
  * further for each. */
@@ -292,6 +302,8 @@ bool ar_c_turn_step(ar_writer *w, ar_text *out, const ar_c_read *read, int turns
 
 /* The expression with short reductions written out (c_unroll.c). */
 arras_expr ar_c_unroll(arras_expr e);
+/* What the C library calls it (c_math.c); NULL: there is none. */
+const char *ar_c_vector_math_name(ar_op op, arras_dtype dtype);
 /* op_sin_f64 of one cell and, where asked for, row_sin_f64 of a buffer (c_math.c). */
 void ar_c_vector_math_print(ar_text *out, ar_op op, arras_dtype dtype, bool rows);
 

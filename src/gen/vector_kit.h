@@ -7,10 +7,16 @@ typedef int32_t i32x8 __attribute__((vector_size(32)));
 typedef int64_t i64x4 __attribute__((vector_size(32)));
 
 #define CHOOSE(V, I, m, a, b) ((V)(((I)(a) & (m)) | ((I)(b) & ~(m))))
+#define ALL_f32x8(x) ((f32x8){ x, x, x, x, x, x, x, x })
+#define ALL_f64x4(x) ((f64x4){ x, x, x, x })
 #define V_add(V, I, a, b) ((a) + (b))
 #define V_multiply(V, I, a, b) ((a) * (b))
 #define V_minimum(V, I, a, b) CHOOSE(V, I, ((a) <= (b)) | ((a) != (a)), a, b)
 #define V_maximum(V, I, a, b) CHOOSE(V, I, ((a) >= (b)) | ((a) != (a)), a, b)
+#define V_negative(V, I, a) (-(a))
+#define V_abs(V, I, a) ((V)((I)(a) & ~(I)-(V){ 0 }))
+#define V_where(V, I, m, a, b) CHOOSE(V, I, m, a, b)
+#define V_logical_not(V, I, m) (~(m))
 
 /* All that fold_kit.h has, for one operation. */
 #define FOLD_TABLE(S, T)                                                                           \

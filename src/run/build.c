@@ -11,14 +11,21 @@
 
 typedef enum { BUILDING, READY, FAILED } module_state;
 
+/* Linked or not. */
+typedef struct {
+    void      *handle;
+    ar_object *object;
+} code;
+
 struct ar_module {
     ar_module   *next; /* in its bucket */
     uint64_t     hash;
     ar_text      key; /* all of it: equal hashes prove nothing */
     int64_t      references;
     module_state state;
-    void        *handle;
+    code         code;
     arras_error  error; /* of one that failed, for those who waited for it */
+    bool         cannot_load;
 };
 
 enum { BUCKETS = 256, MOST_PARTS = 64 };
@@ -89,7 +96,8 @@ typedef struct {
     ar_key           key;
     ar_bytes         parts[MOST_PARTS];
     uint64_t       counts[2]; /* of flags and libraries: where one list ends and the other starts */
-    ar_build_stats stats;     /* what this call adds */
+    bool           cannot_load; /* what was built, without linking it */
+    ar_build_stats stats;       /* what this call adds */
 } request;
 
 static bool add_part(request *r, const char *data, size_t length)
@@ -119,6 +127,7 @@ static bool make_key(request *r)
     return add_part(r, r->source, r->length) && add_word(r, r->compiler.identity) &&
            add_word(r, ar_cpu_identity()) && add_word(r, arras_version()) &&
            add_word(r, r->options.generator) &&
+           add_word(r, r->options.unlinked ? "-c" : "-shared") &&
            add_part(r, (const char *)r->counts, sizeof r->counts) &&
            add_list(r, ar_compiler_arguments, &ignored) &&
            add_list(r, r->options.flags, &r->counts[0]) &&
@@ -136,6 +145,7 @@ static arras_status make_request(request *r, const ar_build_options *options, co
         r->options.hash = ar_hash_bytes;
     if (!r->options.generator)
         r->options.generator = "";
+    r->options.unlinked = r->options.unlinked && ar_object_is_possible();
     r->source = source;
     r->length = length;
     status = ar_compiler_find(&r->compiler, r->options.compiler, err);
@@ -166,45 +176,61 @@ static void spell_path(char *out, size_t room, int fd)
 
 /* From memory, whatever file it came from: what was checked is what is run, and a cache on a file
  * system that forbids running code does as well as any. */
-static arras_status load(void **handle, const ar_text *object, arras_error *err)
+static arras_status load_linked(code *out, const ar_text *object, arras_error *err)
 {
     char path[192];
     int  fd = ar_scratch_open("arras-kernel");
     bool written = fd >= 0 && ar_write_all(fd, object->data, object->length);
 
-    *handle = NULL;
     if (written) {
         spell_path(path, sizeof path, fd);
-        *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        out->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
     if (fd >= 0)
         close(fd);
-    if (*handle)
+    if (out->handle)
         return ARRAS_OK;
     if (!written)
         return ar_fail(err, ARRAS_EBUILD, "no room for a kernel of %zu bytes", object->length);
     return ar_fail(err, ARRAS_EBUILD, "a compiled kernel cannot be loaded: %.400s", dlerror());
 }
 
-static arras_status load_timed(void **handle, request *r, const ar_text *object, arras_error *err)
+static arras_status load(code *out, request *r, const ar_text *object, arras_error *err)
+{
+    if (!r->options.unlinked)
+        return load_linked(out, object, err);
+    out->object = ar_object_load(object->data, object->length);
+    r->cannot_load = !out->object;
+    return out->object ? ARRAS_OK
+                       : ar_fail(err, ARRAS_EBUILD, "a compiled kernel cannot be loaded");
+}
+
+static arras_status load_timed(code *out, request *r, const ar_text *object, arras_error *err)
 {
     int64_t      start = now_ns();
-    arras_status status = load(handle, object, err);
+    arras_status status = load(out, r, object, err);
 
     r->stats.load_ns += now_ns() - start;
     return status;
 }
 
+static void unload(code *c)
+{
+    if (c->handle)
+        dlclose(c->handle);
+    ar_object_free(c->object);
+}
+
 /* ---- Building -------------------------------------------------------------------------------- */
 
-static bool build_from_disk(void **handle, request *r, const ar_disk *disk)
+static bool build_from_disk(code *out, request *r, const ar_disk *disk)
 {
     int64_t start = now_ns();
     ar_text object = { 0 };
     bool    found = ar_disk_fetch(&object, disk, &r->key);
 
     r->stats.cache_ns += now_ns() - start;
-    found = found && load_timed(handle, r, &object, NULL) == ARRAS_OK;
+    found = found && load_timed(out, r, &object, NULL) == ARRAS_OK;
     r->stats.disk_hits += found;
     ar_text_free(&object);
     return found;
@@ -219,8 +245,7 @@ static void store(request *r, const ar_disk *disk, const ar_text *object)
     r->stats.cache_ns += now_ns() - start;
 }
 
-static arras_status build_from_source(void **handle, request *r, const ar_disk *disk,
-                                      arras_error *err)
+static arras_status build_from_source(code *out, request *r, const ar_disk *disk, arras_error *err)
 {
     int64_t      start = now_ns();
     ar_text      object = { 0 };
@@ -230,22 +255,22 @@ static arras_status build_from_source(void **handle, request *r, const ar_disk *
     r->stats.compile_ns += now_ns() - start;
     r->stats.compiles++;
     if (!status)
-        status = load_timed(handle, r, &object, err);
+        status = load_timed(out, r, &object, err);
     if (!status)
         store(r, disk, &object);
     ar_text_free(&object);
     return status;
 }
 
-static arras_status build(void **handle, request *r, arras_error *err)
+static arras_status build(code *out, request *r, arras_error *err)
 {
     ar_disk      disk = { .directory = -1 };
     arras_status status = ARRAS_OK;
 
     if (!r->options.no_cache)
         status = ar_disk_open(&disk, &r->options, &r->key, err);
-    if (!status && !build_from_disk(handle, r, &disk))
-        status = build_from_source(handle, r, &disk, err);
+    if (!status && !build_from_disk(out, r, &disk))
+        status = build_from_source(out, r, &disk, err);
     ar_disk_close(&disk);
     return status;
 }
@@ -350,10 +375,10 @@ static ar_module *claim(request *r, bool *fresh)
     return module;
 }
 
-static void settle(ar_module *module, void *handle, arras_status status, const arras_error *error)
+static void settle(ar_module *module, code built, arras_status status, const arras_error *error)
 {
     pthread_mutex_lock(&modules.lock);
-    module->handle = handle;
+    module->code = built;
     module->state = status ? FAILED : READY;
     if (status) {
         module->error = *error;
@@ -366,10 +391,11 @@ static void settle(ar_module *module, void *handle, arras_status status, const a
 static void build_module(ar_module *module, request *r)
 {
     arras_error  error;
-    void        *handle = NULL;
-    arras_status status = build(&handle, r, &error);
+    code         built = { NULL, NULL };
+    arras_status status = build(&built, r, &error);
 
-    settle(module, handle, status, &error);
+    module->cannot_load = r->cannot_load;
+    settle(module, built, status, &error);
 }
 
 static arras_status open_module(ar_module **out, request *r, arras_error *err)
@@ -386,8 +412,20 @@ static arras_status open_module(ar_module **out, request *r, arras_error *err)
         *out = module;
         return ARRAS_OK;
     }
+    r->cannot_load = module->cannot_load;
     status = ar_fail(err, module->error.code, "%s", module->error.text);
     ar_module_close(module);
+    return status;
+}
+
+static arras_status open_request(ar_module **out, request *r, arras_error *err)
+{
+    arras_status status = open_module(out, r, err);
+
+    r->stats.failures = status != ARRAS_OK && !r->cannot_load;
+    pthread_mutex_lock(&modules.lock);
+    add_stats(&r->stats);
+    pthread_mutex_unlock(&modules.lock);
     return status;
 }
 
@@ -399,18 +437,24 @@ arras_status ar_build_open(ar_module **out, const ar_build_options *options, con
     arras_status          status = make_request(&r, options, source, length, err);
 
     pthread_once(&once, survive_forks);
-    if (!status)
-        status = open_module(out, &r, err);
-    r.stats.failures = status != ARRAS_OK;
-    pthread_mutex_lock(&modules.lock);
-    add_stats(&r.stats);
-    pthread_mutex_unlock(&modules.lock);
+    if (status == ARRAS_OK)
+        status = open_request(out, &r, err);
+    if (r.cannot_load) { /* the linker may know how, and says why not */
+        ar_build_options linked = *options;
+
+        linked.unlinked = false;
+        r = (request){ .source = NULL };
+        status = make_request(&r, &linked, source, length, err);
+        if (status == ARRAS_OK)
+            status = open_request(out, &r, err);
+    }
     return status;
 }
 
 void *ar_module_symbol(const ar_module *module, const char *name)
 {
-    return dlsym(module->handle, name);
+    return module->code.object ? ar_object_symbol(module->code.object, name)
+                               : dlsym(module->code.handle, name);
 }
 
 void ar_module_close(ar_module *module)
@@ -426,8 +470,7 @@ void ar_module_close(ar_module *module)
     pthread_mutex_unlock(&modules.lock);
     if (!last)
         return;
-    if (module->handle)
-        dlclose(module->handle);
+    unload(&module->code);
     ar_text_free(&module->key);
     ar_free(module);
 }

@@ -1,4 +1,4 @@
-/* build.h -- C source becomes code that can be called: one translation unit, one shared object.
+/* build.h -- C source becomes code that can be called: one translation unit, one object.
  *
  * What is loaded already is shared, what was built before comes from a cache on disk, the rest goes
  * to the C compiler.  Every function here may be called from several threads at once.
@@ -24,7 +24,10 @@ typedef struct {
     int64_t            cache_limit; /* bytes; 256 MiB */
     int64_t            timeout_ms;  /* of the compiler; two minutes */
     bool               no_cache;    /* neither reads nor writes the cache on disk */
-    ar_build_hash     *hash;        /* for tests, to make keys collide; ar_hash_bytes */
+    /* Loaded without a linker where that can be done, which is faster: for code that needs nothing
+     * but the C library, its mathematics and the compiler's own functions.  Otherwise linked. */
+    bool           unlinked;
+    ar_build_hash *hash; /* for tests, to make keys collide; ar_hash_bytes */
 } ar_build_options;
 
 /* Builds, or finds, the module of a source.  Close it once for each time it was opened; its code
@@ -85,7 +88,8 @@ const char *ar_cpu_identity(void);
 
 extern const char *const ar_compiler_arguments[]; /* those that are always there */
 
-/* Runs it with the source as its standard input and appends the shared object to `object`. */
+/* Runs it with the source as its standard input and appends the object to `object`: a shared one,
+ * or as options->unlinked says one that is not linked. */
 arras_status ar_compiler_run(ar_text *object, const ar_compiler *compiler,
                              const ar_build_options *options, const char *source, size_t length,
                              arras_error *err);
@@ -95,12 +99,22 @@ int  ar_scratch_open(const char *label);
 bool ar_write_all(int fd, const void *bytes, size_t length); /* from the start of a file */
 bool ar_read_all(ar_text *out, int fd); /* appends all there is from the current place on */
 
+/* ---- Objects that are not linked (object.c) -------------------------------------------------- */
+
+typedef struct ar_object ar_object;
+
+bool ar_object_is_possible(void); /* on this kind of machine */
+/* NULL: it has something that is not known, needs a function that is nowhere, or memory. */
+ar_object *ar_object_load(const char *bytes, size_t length);
+void      *ar_object_symbol(const ar_object *object, const char *name); /* NULL: no such name */
+void       ar_object_free(ar_object *object);                           /* NULL is fine */
+
 /* ---- The cache on disk (disk_cache.c) -------------------------------------------------------- */
 
 typedef struct {
     int     directory; /* -1: there is none that can be used */
     int64_t limit;
-    char    name[40];  /* of the file of a key */
+    char    name[40]; /* of the file of a key */
 } ar_disk;
 
 /* EINVAL when the directory is not safe: others could put code of theirs into it. */

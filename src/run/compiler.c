@@ -35,7 +35,6 @@ const char *const ar_compiler_arguments[] = {
     "-fno-asynchronous-unwind-tables",
     "-fno-use-linker-plugin",
     "-pipe", /* the assembler starts while the compiler works */
-    "-shared",
     "-fPIC",
     "-nostdlib",
     "-w",
@@ -169,8 +168,10 @@ static size_t add_list(const char **to, size_t at, const char *const *list)
 
 static arras_status make_arguments(job *j, const ar_build_options *options, arras_error *err)
 {
-    const char *const source[] = { "-x", "c", "-o", j->output, "-", NULL };
-    size_t            most = count_list(ar_compiler_arguments) + count_list(options->flags) +
+    const char *const source[] = {
+        options->unlinked ? "-c" : "-shared", "-x", "c", "-o", j->output, "-", NULL
+    };
+    size_t most = count_list(ar_compiler_arguments) + count_list(options->flags) +
                   count_list(options->libraries) + AR_COUNT(source) + 1;
     size_t n = 0;
 
@@ -181,7 +182,8 @@ static arras_status make_arguments(job *j, const ar_build_options *options, arra
     n = add_list(j->arguments, n, ar_compiler_arguments);
     n = add_list(j->arguments, n, options->flags);
     n = add_list(j->arguments, n, source);
-    add_list(j->arguments, n, options->libraries);
+    if (!options->unlinked)
+        add_list(j->arguments, n, options->libraries);
     return ARRAS_OK;
 }
 

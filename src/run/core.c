@@ -72,19 +72,24 @@ static arras_status build_units(ar_core *core, unit *units, int n, arras_error *
 
 static arras_status build(ar_core *core, const ar_core_parts *parts, arras_error *err)
 {
-    ar_build_options options = { .compiler = parts->compiler,
-                                 .cache = parts->cache,
-                                 .no_cache = parts->no_cache,
-                                 .libraries = ar_c_libraries() };
-    unit            *units = ar_alloc((size_t)parts->nsources, sizeof *units);
-    int64_t          start = ar_clock();
-    ar_build_stats   before, after;
-    arras_status     status;
+    ar_build_options         options = { .compiler = parts->compiler,
+                                         .cache = parts->cache,
+                                         .no_cache = parts->no_cache,
+                                         .unlinked = true,
+                                         .libraries = ar_c_libraries() };
+    static const char *const quick_flags[] = { "-O1", "-fno-tree-vectorize", NULL };
+    ar_build_options         quick = options;
+    unit                    *units = ar_alloc((size_t)parts->nsources, sizeof *units);
+    int64_t                  start = ar_clock();
+    ar_build_stats           before, after;
+    arras_status             status;
 
     if (!units)
         return ar_fail_memory(err, (size_t)parts->nsources * sizeof *units);
+    quick.flags = quick_flags;
     for (int i = 0; i < parts->nsources; i++)
-        units[i] = (unit){ .options = &options, .source = &parts->sources[i] };
+        units[i] = (unit){ .options = parts->sources[i].in_vectors ? &quick : &options,
+                           .source = &parts->sources[i].text };
     ar_build_stats_read(&before);
     status = build_units(core, units, parts->nsources, err);
     ar_build_stats_read(&after);
@@ -129,7 +134,7 @@ static arras_status make_room(ar_core *core, const ar_core_parts *parts, arras_e
         !core->data_index)
         return ar_fail_memory(err, arrays * sizeof *core->sole_reader);
     for (int i = 0; i < parts->nsources; i++) {
-        const ar_text *source = &parts->sources[i];
+        const ar_text *source = &parts->sources[i].text;
 
         core->sources[i] = keep_text(&core->arena, source->data, source->length);
         if (!core->sources[i])

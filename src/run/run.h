@@ -34,12 +34,18 @@ void         ar_results_free(arras_results *results); /* NULL is fine */
 /* A plan and its kernels: what programs of one structure share.  Counted: keep and drop. */
 typedef struct ar_core ar_core;
 
+/* A translation unit. */
 typedef struct {
-    ar_plan      plan;      /* taken over, with the graph it is of */
-    arras_graph *optimised; /* that graph */
-    int          nsources;  /* translation units, built at the same time */
-    ar_text     *sources;   /* of the kernels: functions ar_kernel_0, ar_kernel_1, ... by code */
-    void        *notes;     /* why the plan is as it is, for who made it; taken over */
+    ar_text text;
+    bool    in_vectors; /* no loop of it is left to the compiler to make vectors of */
+} ar_kernel_source;
+
+typedef struct {
+    ar_plan           plan;      /* taken over, with the graph it is of */
+    arras_graph      *optimised; /* that graph */
+    int               nsources;  /* translation units, built at the same time */
+    ar_kernel_source *sources; /* of the kernels: functions ar_kernel_0, ar_kernel_1, ... by code */
+    void             *notes;   /* why the plan is as it is, for who made it; taken over */
     void (*release_notes)(void *notes);
     int         ndata;      /* of the plan */
     const int  *data_index; /* of the plan's data among the data as recorded; copied */
