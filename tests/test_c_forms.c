@@ -149,6 +149,22 @@ static void flat_results_share_their_cells(void)
     end();
 }
 
+/* Infinities, zeros and nans of both signs, next to each other in all pairs sooner or later. */
+static void put_specials(int number, int64_t step)
+{
+    static const double values[] = { NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0, 1.0, -3.0 };
+    arras_buffer       *b = &bound[number].buffer;
+
+    for (size_t i = 0; i < cell_count(b); i += 2) {
+        double value = values[(i / 2 * (size_t)step + i / 16) % AR_COUNT(values)];
+
+        if (b->dtype == ARRAS_F64)
+            ((double *)b->data)[i] = value;
+        else
+            ((float *)b->data)[i] = (float)value;
+    }
+}
+
 /* All that cells may do as vectors, with a number on one side or none; and one row beside another
  */
 static void cells_as_vectors_give_the_same_bits(void)
@@ -165,6 +181,8 @@ static void cells_as_vectors_give_the_same_bits(void)
         begin();
         inputs[0] = input_of("a", t ? "f64[4, 70]" : "f32[4, 70]", NULL);
         inputs[1] = input_of("b", t ? "f64[3, 61]" : "f32[3, 61]", NULL);
+        put_specials(0, 1);
+        put_specials(1, 3);
         i = ar_expr_index(g, 0), j = ar_expr_index(g, 1);
         a = cell_of(0, types[t], i, j);
         next = cell_of(0, types[t], op2(AR_OP_add, i, literal(1)), op2(AR_OP_add, j, literal(9)));

@@ -74,8 +74,8 @@ static void only_what_is_for_others_has_a_name(void)
 /* ---- What is linked after all ---------------------------------------------------------------- */
 
 #if defined __x86_64__ && defined __linux__
-static const char                 threads_own[] = "static __thread int mine = 41;\n"
-                                                  "int answer(void) { return mine++ > 0 ? 42 : 0; }";
+static const char                 threads_own[] = "static __thread int mine = 1;\n"
+                                                  "int answer(void) { return mine++ ? 42 : 0; }";
 
 static void what_is_not_known_is_linked(void)
 {
