@@ -543,6 +543,8 @@ void ar_c_put_across(ar_writer *w, const ar_c_strip *strip, int n, const arras_e
         *c = (column){ ar_c_fold_of(reductions[i]), reductions[i], ar_c_number(w) };
         w->used->ops[c->fold.op][c->fold.s.compute] = true;
         w->used->across[c->fold.op][c->fold.s.compute] = true;
+        w->used->loops =
+            w->used->loops || c->fold.place || ar_fold_number(c->fold.op, c->fold.s.compute) < 0;
     }
     r.width = width_of(r.columns[0].fold.s.compute);
     ar_text_add(w->out, "{\n");

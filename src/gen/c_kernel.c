@@ -257,7 +257,6 @@ static void print_strip(ar_writer *w, results *r)
     strip.most = (int)strip.length;
     strip.vectors = !r->is_short;
     ar_c_strip_open(w, &strip, r->form->n, r->cells);
-    w->used->loops = w->used->loops || !strip.vectors;
     r->streams = r->is_short || !strip.sparse;
     if (!r->is_short && r->streams)
         print_buffers(w, r, strip.segment);
@@ -295,7 +294,6 @@ static void print_box(ar_writer *w, results *r)
     }
     if (!r->is_short)
         print_rows(w, r, loops);
-    w->used->loops = w->used->loops || r->gathered;
     if (r->gathered)
         ar_c_rows_gather(w, r->gathered, short_length(w->lambda));
     else
@@ -310,7 +308,6 @@ static void print_box(ar_writer *w, results *r)
 
 static void print_one_cell(ar_writer *w, results *r)
 {
-    w->used->loops = true;
     for (int k = 0; k < r->form->n; k++) {
         ar_c_put(w, r->cells[k]);
         ar_text_printf(w->out, "*(%s *)d%d = ", ar_c_type(result_dtype(r, k)), k);

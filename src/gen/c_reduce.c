@@ -111,8 +111,16 @@ static void put_place_call(ar_writer *w, const block *b, const char *cells)
 
     w->used->ops[f->better][f->s.compute] = true;
     w->used->places[f->op][f->s.compute] = true;
+    w->used->loops = w->used->loops || ar_fold_number(f->op, f->s.compute) < 0;
     ar_text_printf(w->out, "place_%s_%s(&best%d, &place%d, blocks%d++, %s, count%d, base%d);\n",
                    ar_op_name(f->better), f->dtype, s, s, s, cells, s, s);
+}
+
+/* Those the library does not have are loops of the kernel's own. */
+static void use_fold(ar_writer *w, const ar_c_fold *f)
+{
+    w->used->ops[f->op][f->s.compute] = w->used->folds[f->op][f->s.compute] = true;
+    w->used->loops = w->used->loops || ar_fold_number(f->op, f->s.compute) < 0;
 }
 
 /* Each is of whole blocks. */
@@ -151,7 +159,7 @@ static void put_range_call(ar_writer *w, const block *b, arras_expr e)
     int64_t          cells = b->body->id;
     int              s = b->number;
 
-    w->used->ops[f->op][f->s.compute] = w->used->folds[f->op][f->s.compute] = true;
+    use_fold(w, f);
     if (f->tree == AR_TREE_PARTIALS) {
         ar_text_printf(w->out, "v%" PRId64 " = join_%s_%s(p%" PRId64 " + low%d, high%d - low%d);\n",
                        e->id, op, f->dtype, cells, s, s, s);
@@ -237,7 +245,7 @@ static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
         f->tree != AR_TREE_PARTIALS && !in_memory && ar_c_is_vector(w, strip, b->body, f, NULL);
     char cells[48];
 
-    w->used->ops[f->op][f->s.compute] = w->used->folds[f->op][f->s.compute] = true;
+    use_fold(w, f);
     if (!in_memory)
         ar_text_printf(w->out, "%s x%d[%d] ALIGNED;\n", f->type, s, AR_C_SEGMENT);
     if (vectors)

@@ -131,6 +131,7 @@ void ar_c_rows_open(ar_writer *w, ar_c_rows *rows)
 {
     int s = rows->strip.number = ar_c_number(w);
 
+    w->used->loops = true;
     snprintf(rows->strip.name, sizeof rows->strip.name, "e%d", s);
     ar_text_printf(w->out,
                    "const int64_t at%d = 0, cells = rows * width;\n"

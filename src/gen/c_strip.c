@@ -180,8 +180,10 @@ static bool has_long_reductions(const ar_c_strip *strip)
     for (size_t i = 0; i < strip->nstaged; i++) {
         arras_expr e = strip->staged[i].expr;
 
+        int64_t length = e->kind == AR_EXPR_REDUCE ? ar_c_fold_length(e) : 0;
+
         if (e->kind == AR_EXPR_REDUCE &&
-            (ar_expr_tree(e) != AR_TREE_WHOLE || ar_c_fold_length(e) >= LONG))
+            (ar_expr_tree(e) != AR_TREE_WHOLE || length == 0 || length >= LONG))
             return true;
     }
     return false;
@@ -381,6 +383,7 @@ static void put_all_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink
         open_rest(w, strip);
     } else {
         open_loop(w, strip, before);
+        w->used->loops = w->used->loops || *before;
     }
     if (strip->jumps && !strip->cut && strip->length == 0 && *before)
         put_ahead(w, strip);
@@ -456,6 +459,7 @@ static void put_math(ar_writer *w, const ar_c_strip *strip, int level)
     if (first == strip->nstaged)
         return;
     open_loop(w, strip, strip->sparse ? "" : vector_loop);
+    w->used->loops = w->used->loops || !strip->sparse;
     for (size_t i = first; i < strip->nstaged; i++)
         if (is_math_of(strip, i, level))
             put_staged_cell(w, strip, strip->staged[i].expr);

@@ -282,14 +282,29 @@ void ar_c_vector_close(ar_writer *w)
     w->vector = NULL;
 }
 
+/* Cells on their way to a buffer may be computed twice: then the second vector starts where one of
+ * the segment does, since what is stored askew is slow to copy from at once, and the last one ends
+ * with the piece. */
+static void open_vector_loop(ar_writer *w, const ar_c_strip *strip, int cells)
+{
+    int s = strip->number;
+
+    ar_text_printf(w->out,
+                   "const int64_t end%d = a->stream ? n%d - %d : MOST;\n"
+                   "for (int64_t step%d = a->stream ? %d - ((at%d - seg%d) & %d) : %d;\n"
+                   "e%d <= n%d - %d; e%d += step%d, step%d = %d,\n"
+                   "e%d = e%d > end%d && e%d < n%d ? end%d : e%d) {\n"
+                   "const int64_t %s = at%d + e%d;\n",
+                   s, s, cells, s, cells, s, s, cells - 1, cells, s, s, cells, s, s, s, cells, s, s,
+                   s, s, s, s, s, strip->name, s, s);
+}
+
 void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
 {
     arras_dtype dtype = strip->roots[0]->type.dtype;
-    int         s = strip->number, cells = ar_c_vector_cells(dtype);
     size_t      mark = w->nchanges;
 
-    ar_text_printf(w->out, "for (; e%d <= n%d - %d; e%d += %d) {\nconst int64_t %s = at%d + e%d;\n",
-                   s, s, cells, s, cells, strip->name, s, s);
+    open_vector_loop(w, strip, ar_c_vector_cells(dtype));
     set_vector(w, strip, dtype);
     w->vector_row = 0;
     for (int i = 0; i < strip->nroots; i++)

@@ -75,8 +75,9 @@ static inline int64_t edge_mirror(int64_t j, int64_t n)
     return j >= n ? 2 * n - 2 - j : j;
 }
 
-/* Asks for cells that will be needed soon; they need not exist. */
-static inline void fetch(const char *from, int64_t bytes)
+/* Asks for cells that will be needed soon; they need not exist.  Not inlined: that would only take
+ * the compiler longer. */
+static __attribute__((noinline)) void fetch(const char *from, int64_t bytes)
 {
 #pragma GCC unroll 8
     for (int64_t at = 0; at < bytes; at += 64)

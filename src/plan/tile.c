@@ -95,6 +95,70 @@ static bool step_goes_down(const ar_step *step)
            cell_goes_down(step->form.lambdas[0], step->form.lambdas[0]->ref, &left);
 }
 
+/* ---- Reads of several planes ----------------------------------------------------------------- */
+
+/* Whether an index is one of the cell's, and how much more. */
+static bool read_offset(int *axis, int64_t *offset, arras_expr index)
+{
+    bool       sum = index->kind == AR_EXPR_OP && index->ints[0] == AR_OP_add;
+    arras_expr moving = sum ? index->args[ar_is_int(index->args[0])] : index;
+    arras_expr more = sum ? index->args[!ar_is_int(index->args[0])] : NULL;
+
+    if (moving->kind != AR_EXPR_INDEX || (more && !ar_is_int(more)))
+        return false;
+    *axis = (int)moving->ints[0];
+    *offset = more ? more->ints[0] : 0;
+    return true;
+}
+
+typedef struct {
+    int64_t least, most; /* offsets along the first axis */
+    int     left;        /* expressions to look at */
+} reach;
+
+/* Depth is limited by AR_MAX_DEPTH; large texts are not looked at to the end. */
+static void find_reach(reach *r, arras_expr e)
+{
+    int64_t offset;
+    int     axis;
+
+    if (--r->left < 0)
+        return;
+    if (e->kind == AR_EXPR_LOAD && e->rank > 2 && read_offset(&axis, &offset, e->args[0]) &&
+        axis == 0) {
+        r->least = ar_min64(r->least, offset);
+        r->most = ar_max64(r->most, offset);
+    }
+    for (int i = 0; i < e->nargs; i++)
+        find_reach(r, e->args[i]);
+}
+
+/* How many planes a plane of the result is made of. */
+static int64_t planes_read(const ar_step *step)
+{
+    reach r = { 0, 0, 500 };
+
+    for (int k = 0; k < step->form.n && step->rank == 3 && !step->flat; k++)
+        find_reach(&r, step->form.lambdas[k]->ref);
+    return r.most - r.least + 1;
+}
+
+/* Rows that a tile has of each plane, so few that those of all planes read stay in a cache until
+ * the next plane needs them; and then many planes, since the first ones are read for it alone. */
+static void tile_planes(ar_tiling *t, const ar_step *step, const ar_tile_options *options)
+{
+    enum { PLANES_AT_ONCE = 10 };
+    int64_t planes = planes_read(step);
+    int64_t row = t->shape[2] * bytes_per_cell(step) / 2; /* half of it is written */
+    int64_t rows = options->bytes / (planes * ar_max64(1, row));
+
+    if (planes == 1 || rows >= t->shape[1] || rows < 4)
+        return;
+    t->tile[2] = t->shape[2];
+    t->tile[1] = t->shape[1] / ((t->shape[1] + rows - 1) / rows);
+    t->tile[0] = ar_min64(PLANES_AT_ONCE * planes, t->shape[0]);
+}
+
 /* ---- How many cells a tile should have ------------------------------------------------------- */
 
 static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *sizes,
@@ -155,6 +219,8 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
         out->tile[crossing] = ar_min64(CROSSING_TILE, shape[crossing]);
         out->tile[step->rank - 1] = ar_min64(CROSSING_TILE, shape[step->rank - 1]);
     }
+    if (out->rank == 3 && !options->exact && crossing < 0)
+        tile_planes(out, step, options);
     fill_from_last(out, wanted_cells(step, cells, sizes, options));
     count_tiles(out);
 }
