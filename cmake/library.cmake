@@ -23,6 +23,19 @@ foreach(kit src/ir/scalar_kit.h src/gen/fold_kit.h src/gen/vector_kit.h src/gen/
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${name}_bytes.inc CONTENT "${bytes}\n")
 endforeach()
 
+# Programs that are kept on disk are those of one generator: that of these sources.
+file(GLOB generator_sources CONFIGURE_DEPENDS include/arras/*.h src/base/*.[ch] src/ir/*.[ch]
+     src/ir/*.def src/ir/*.inc src/opt/*.[ch] src/plan/*.[ch] src/gen/*.[ch] src/api/compile.c
+     src/api/kept_program.c)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_sources})
+set(generator)
+foreach(source IN LISTS generator_sources)
+    file(SHA256 ${source} hash)
+    string(SHA256 generator "${generator}${hash}")
+endforeach()
+set_source_files_properties(src/api/kept_program.c PROPERTIES COMPILE_DEFINITIONS
+                                                              ARRAS_GENERATOR="${generator}")
+
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
     set_source_files_properties(src/gen/folds_avx2.c PROPERTIES COMPILE_OPTIONS -mavx2)
 endif()

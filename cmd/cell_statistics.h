@@ -14,5 +14,7 @@ typedef struct cmd_statistics {
 } cmd_statistics;
 
 bool cmd_statistics_of(cmd_statistics *out, const cmd_array *a, cmd_error *err);
+/* Of an array in a file, tile by tile, within the memory there is; progress is shown. */
+bool cmd_statistics_of_stored(cmd_statistics *out, arras_source *source, cmd_error *err);
 
 #endif

@@ -25,9 +25,13 @@ bool cmd_npy_header_parse(cmd_npy_header *out, const char *text, size_t length, 
 size_t cmd_npy_header_print(char out[CMD_NPY_ROOM], arras_dtype dtype, int rank,
                             const int64_t *shape);
 
+/* Of a file or pipe that is open, and stands at its cells then. */
+bool cmd_npy_header_read(cmd_npy_header *out, int fd, const char *name, cmd_error *err);
 /* From a file that is open, or a pipe; the array is in C order and the machine's byte order.
  * `header`: how it was stored; may be NULL. */
 bool cmd_npy_read(cmd_array *out, cmd_npy_header *header, int fd, const char *name, cmd_error *err);
+/* The same, but cells stay in the order of the file: for what does not depend on it. */
+bool cmd_npy_read_unordered(cmd_array *out, int fd, const char *name, cmd_error *err);
 bool cmd_npy_write(cmd_output *out, const cmd_array *a, cmd_error *err);
 /* Gives an array, of which type and shape are set, memory in the file itself, header and all: what
  * is stored there is written.  Without a failure a->data stays NULL where that is not possible, or

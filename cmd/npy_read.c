@@ -71,7 +71,7 @@ static bool read_start(int fd, int *version, size_t *length, const char *name, c
     return true;
 }
 
-static bool read_header(cmd_npy_header *out, int fd, const char *name, cmd_error *err)
+bool cmd_npy_header_read(cmd_npy_header *out, int fd, const char *name, cmd_error *err)
 {
     char   text[CMD_NPY_MAX_HEADER];
     size_t length = 0;
@@ -136,28 +136,45 @@ static bool load_data(cmd_array *a, int fd, const char *name, cmd_error *err)
     return (is_file && map_data(a, fd, start, bytes)) || read_data(a, fd, bytes, name, err);
 }
 
-/* Byte order, order of axes, and booleans that are neither 0 nor 1. */
-static bool make_regular(cmd_array *a, const cmd_npy_header *h, const char *name, cmd_error *err)
+/* Byte order, and booleans that are neither 0 nor 1. */
+static void make_regular(cmd_array *a, const cmd_npy_header *h)
 {
     if (h->swapped)
         cmd_array_swap_bytes(a);
     if (a->dtype == ARRAS_BOOL)
         cmd_array_normalise_bools(a);
-    bool same_order = !h->fortran || h->rank < 2 || cmd_array_count(a) == 0;
-    return same_order || cmd_array_from_fortran(a, name, err);
+}
+
+static bool read_unordered(cmd_array *out, cmd_npy_header *h, int fd, const char *name,
+                           cmd_error *err)
+{
+    if (!cmd_npy_header_read(h, fd, name, err))
+        return false;
+    cmd_array a = { .dtype = h->dtype, .rank = h->rank };
+    memcpy(a.shape, h->shape, sizeof a.shape);
+    if (!load_data(&a, fd, name, err))
+        return false;
+    make_regular(&a, h);
+    *out = a;
+    return true;
+}
+
+bool cmd_npy_read_unordered(cmd_array *out, int fd, const char *name, cmd_error *err)
+{
+    cmd_npy_header h = { 0 };
+
+    return read_unordered(out, &h, fd, name, err);
 }
 
 bool cmd_npy_read(cmd_array *out, cmd_npy_header *header, int fd, const char *name, cmd_error *err)
 {
     cmd_npy_header h = { 0 };
+    cmd_array      a;
 
-    if (!read_header(&h, fd, name, err))
+    if (!read_unordered(&a, &h, fd, name, err))
         return false;
-    cmd_array a = { .dtype = h.dtype, .rank = h.rank };
-    memcpy(a.shape, h.shape, sizeof a.shape);
-    if (!load_data(&a, fd, name, err))
-        return false;
-    if (!make_regular(&a, &h, name, err)) {
+    bool is_ordered = !h.fortran || h.rank < 2 || cmd_array_count(&a) == 0;
+    if (!is_ordered && !cmd_array_from_fortran(&a, name, err)) {
         cmd_array_free(&a);
         return false;
     }

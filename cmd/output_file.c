@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,17 +45,32 @@ static bool fail_open(cmd_output *out, const char *why, cmd_error *err)
     return false;
 }
 
-/* DIRECTORY/.arras-PID-N: in the same directory, so that the file can be moved to its place. */
+/* DIRECTORY/.NAME.1a2b3c.draft: in the same directory, so that the file can be moved to its place.
+ * The library calls its own drafts so, and removes those that are not locked (arras_sink_tidy). */
 static bool name_temporary(cmd_output *out, int number)
 {
-    const char *slash = strrchr(out->target, '/');
-    int         directory = slash ? (int)(slash - out->target) + 1 : 0;
+    const char *slash = strrchr(out->target, '/'), *name = slash ? slash + 1 : out->target;
+    unsigned    digits = ((unsigned)getpid() * MAX_TRIES + (unsigned)number) & 0xffffff;
 
     free(out->temporary);
-    if (asprintf(&out->temporary, "%.*s.arras-%ld-%d", directory, out->target, (long)getpid(),
-                 number) >= 0)
+    if (asprintf(&out->temporary, "%.*s.%.200s.%06x.draft", (int)(name - out->target), out->target,
+                 name, digits) >= 0)
         return true;
     out->temporary = NULL;
+    return false;
+}
+
+/* Locked while this process lives.  False: another one just took it for stale. */
+static bool lock_temporary(cmd_output *out)
+{
+    struct stat there;
+    bool        is_taken = flock(out->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+
+    if (!is_taken && fstat(out->fd, &there) == 0 && there.st_nlink > 0)
+        return true;
+    close(out->fd);
+    out->fd = -1;
+    errno = EEXIST;
     return false;
 }
 
@@ -71,7 +87,7 @@ static bool try_temporary(cmd_output *out, int number)
         return false;
     }
     out->fd = open(out->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (out->fd >= 0)
+    if (out->fd >= 0 && lock_temporary(out))
         return true;
     cmd_interrupt_forget(out->slot);
     out->slot = -1;
@@ -80,6 +96,7 @@ static bool try_temporary(cmd_output *out, int number)
 
 static bool open_temporary(cmd_output *out, cmd_error *err)
 {
+    arras_sink_tidy(out->target);
     for (int i = 0; i < MAX_TRIES; i++) {
         if (try_temporary(out, i))
             return true;

@@ -11,6 +11,8 @@
 #include "cmd/chunk_request.h"
 #include "cmd/commands.h"
 
+#define CHECKPOINT 10 /* seconds, as the help says */
+
 enum {
     OPT_CHUNK,
     OPT_CODEC,
@@ -112,6 +114,8 @@ static bool check(const cmd_rechunk_request *r, cmd_error *err)
     if (!r->sink)
         return cmd_fail(err, "rechunk what, and where to?  arras rechunk sea.h5:/ssh maps.zarr "
                              "--chunk 1,512,512 (`arras help rechunk`)");
+    if (r->checkpoint > 0 && !r->resume)
+        return cmd_fail(err, "--checkpoint goes with --resume: without it nothing is made safe");
     if (r->chunk_text && r->nadvice > 2)
         return cmd_fail(err, "--chunk says which chunks; leave out %s, which asks for advice",
                         r->advice[2]);
@@ -123,14 +127,18 @@ bool cmd_rechunk_request_read(cmd_rechunk_request *out, int argc, char **argv, c
     cmd_arguments a = cmd_arguments_of(argc, argv, cmd_rechunk_options);
     const char   *value = NULL;
 
-    *out = (cmd_rechunk_request){ .checkpoint = 10, .nadvice = 2 };
+    *out = (cmd_rechunk_request){ .nadvice = 2 };
     out->advice = calloc((size_t)argc + 3, sizeof *out->advice);
     if (!out->advice)
         return cmd_fail(err, "out of memory");
     for (int option; (option = cmd_next_argument(&a, &value, err)) != CMD_END_OF_ARGUMENTS;)
         if (!take(out, option, value, err))
             return false;
-    return check(out, err);
+    if (!check(out, err))
+        return false;
+    if (out->checkpoint == 0)
+        out->checkpoint = CHECKPOINT;
+    return true;
 }
 
 void cmd_rechunk_request_free(cmd_rechunk_request *r)

@@ -6,6 +6,9 @@
 
 #include "cmd/commands.h"
 #include "cmd/names.h"
+#include "cmd/source.h"
+
+#define CHECKPOINT 10 /* seconds, as the help says */
 
 enum {
     OPT_FILE,
@@ -48,8 +51,10 @@ const cmd_option cmd_run_options[] = {
     [OPT_QUIET] = { "quiet", 'q', NULL, "no warnings and no progress" },
     [OPT_ATTRIBUTES] = { "attributes-from", 0, "NAME",
                          "results in containers get attributes and axes of this input" },
-    [OPT_CHUNK] = { "chunk", 0, "A,B,...", "cells of a chunk of the results, along each axis" },
-    [OPT_CODEC] = { "codec", 0, "CODECS", "how results are stored: 'zstd 3', 'shuffle deflate 4'" },
+    [OPT_CHUNK] = { "chunk", 0, "A,B,...",
+                    "cells of a chunk of the results, along each axis; not of .npy files" },
+    [OPT_CODEC] = { "codec", 0, "CODECS",
+                    "how results are stored: 'zstd 3', 'shuffle deflate 4'; not in .npy files" },
     [OPT_RESUME] = { "resume", 0, NULL,
                      "go on where a run that was interrupted ended, and be ready for the next "
                      "time" },
@@ -241,6 +246,66 @@ static bool check_streams(const cmd_request *r, cmd_error *err)
     return users < 2 || cmd_fail(err, "standard input (-) can be read only once");
 }
 
+/* ---- Options that say how results are stored ------------------------------------------------- */
+
+static int count_containers(const cmd_request *r)
+{
+    int n = 0;
+
+    for (int i = 0; i < r->nsinks; i++)
+        n += cmd_sink_is_stored(r->sinks[i].sink);
+    return n;
+}
+
+static bool is_piped(const cmd_request *r)
+{
+    for (int i = 0; i < r->nsinks; i++)
+        if (strcmp(r->sinks[i].sink, "-") != 0)
+            return false;
+    return true;
+}
+
+static bool need_sink(const cmd_request *r, const char *option, cmd_error *err)
+{
+    return r->nsinks > 0 ||
+           cmd_fail(err, "%s is for results that are written: say where to, such as -o y.h5:/y",
+                    option);
+}
+
+static bool need_container(const cmd_request *r, const char *option, const char *what,
+                           cmd_error *err)
+{
+    if (!need_sink(r, option, err))
+        return false;
+    return count_containers(r) > 0 ||
+           cmd_fail(err,
+                    "%s: -o %s is written as .npy, which has no %s; write HDF5, netCDF or Zarr",
+                    option, r->sinks[0].sink, what);
+}
+
+/* Nothing that was asked for is ignored silently. */
+static bool check_storing(const cmd_request *r, cmd_error *err)
+{
+    if (r->checkpoint > 0 && !r->resume)
+        return cmd_fail(err, "--checkpoint goes with --resume: without it nothing is made safe");
+    if (r->resume && r->nsinks > 0 && is_piped(r))
+        return cmd_fail(err, "--resume goes on with files: what went to standard output is gone");
+    return (!r->resume || need_sink(r, "--resume", err)) &&
+           (!r->chunk || need_container(r, "--chunk", "chunks", err)) &&
+           (!r->codec || strcmp(r->codec, "none") == 0 ||
+            need_container(r, "--codec", "codecs", err)) &&
+           (!r->attributes || need_container(r, "--attributes-from", "attributes", err));
+}
+
+static bool check(cmd_request *r, cmd_error *err)
+{
+    if (!find_attributes(r, err) || !check_streams(r, err) || !check_storing(r, err))
+        return false;
+    if (r->checkpoint == 0)
+        r->checkpoint = CHECKPOINT;
+    return cmd_repeat_check(&r->repeat, err);
+}
+
 static bool walk(cmd_request *r, int argc, char **argv, const char **names, cmd_error *err)
 {
     cmd_arguments a = cmd_arguments_of(argc, argv, cmd_run_options);
@@ -251,8 +316,7 @@ static bool walk(cmd_request *r, int argc, char **argv, const char **names, cmd_
         int         option = cmd_next_argument(&a, &value, err);
 
         if (option == CMD_END_OF_ARGUMENTS)
-            return take_names(r, nnames, names, err) && find_attributes(r, err) &&
-                   check_streams(r, err) && cmd_repeat_check(&r->repeat, err);
+            return take_names(r, nnames, names, err) && check(r, err);
         if (option == CMD_NAME)
             names[nnames++] = value;
         else if (option == CMD_BAD_ARGUMENT || !take_option(r, option, value, err))
@@ -264,7 +328,7 @@ bool cmd_request_parse(cmd_request *out, int argc, char **argv, cmd_error *err)
 {
     const char **names = calloc((size_t)argc, sizeof *names);
 
-    *out = (cmd_request){ .checkpoint = 10 };
+    *out = (cmd_request){ 0 };
     bool ok = names && make_lists(out, argc) ? walk(out, argc, argv, names, err)
                                              : cmd_fail(err, "out of memory");
     free(names);

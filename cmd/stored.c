@@ -59,15 +59,30 @@ static const char *query_log; /* NULL: reads are not noted */
 
 void cmd_stored_log_queries(const char *file) { query_log = file; }
 
+bool cmd_stored_open(arras_source **out, const cmd_place *place, cmd_error *err)
+{
+    arras_source *source;
+    arras_error   why;
+
+    if (arras_source_open_with(&source, place->file, place->part, &place->options, &why) !=
+        ARRAS_OK)
+        return give_up(err, &why);
+    bool ok = arras_source_info(source)->dtype != ARRAS_NO_DTYPE ||
+              cmd_stored_no_numbers(arras_source_info(source), place->file, err);
+    if (ok && query_log)
+        ok = arras_source_log(source, query_log, &why) == ARRAS_OK || give_up(err, &why);
+    if (ok)
+        *out = source;
+    else
+        arras_source_close(source);
+    return ok;
+}
+
 static bool read_cells(cmd_array *out, arras_source *source, const cmd_place *place, cmd_error *err)
 {
     const arras_store_info *info = arras_source_info(source);
     arras_error             why;
 
-    if (info->dtype == ARRAS_NO_DTYPE)
-        return cmd_stored_no_numbers(info, place->file, err);
-    if (query_log && arras_source_log(source, query_log, &why) != ARRAS_OK)
-        return give_up(err, &why);
     if (!cmd_array_new(out, info->dtype, info->rank, info->shape))
         return cmd_fail(err, "%s: no memory for its cells", place->file);
     if (arras_source_read(source, from_start, info->shape, out->data, NULL, 0, &why) == ARRAS_OK)
@@ -79,11 +94,9 @@ static bool read_cells(cmd_array *out, arras_source *source, const cmd_place *pl
 bool cmd_stored_read(cmd_array *out, const cmd_place *place, cmd_error *err)
 {
     arras_source *source;
-    arras_error   why;
 
-    if (arras_source_open_with(&source, place->file, place->part, &place->options, &why) !=
-        ARRAS_OK)
-        return give_up(err, &why);
+    if (!cmd_stored_open(&source, place, err))
+        return false;
     bool ok = read_cells(out, source, place, err);
     arras_source_close(source);
     return ok;

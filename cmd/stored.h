@@ -7,6 +7,8 @@
 bool cmd_stored_is(const cmd_place *place);
 /* From now on reads of arrays in containers are noted in this file, for `arras chunk --log`. */
 void cmd_stored_log_queries(const char *file);
+/* An array of numbers, to be closed; its reads are noted where that was asked for. */
+bool cmd_stored_open(arras_source **out, const cmd_place *place, cmd_error *err);
 /* All cells of an array. */
 bool cmd_stored_read(cmd_array *out, const cmd_place *place, cmd_error *err);
 /* The refusal of an array that holds something else. */

@@ -319,81 +319,6 @@ static arras_status do_ratio(arras_error *err)
     return status;
 }
 
-/* ---- Blocks of a matrix that are not all zero: only these are stored ---------------------------
- */
-
-typedef struct matrix {
-    int64_t cells[MOST], rows, columns, block[2], grid[2];
-    int64_t stored[MOST]; /* blocks one after the other, padded */
-    int64_t blocks;
-} matrix;
-
-static int64_t *cell_of(matrix *m, int64_t block, int64_t i, int64_t j)
-{
-    return &m->stored[(block * m->block[0] + i % m->block[0]) * m->block[1] + j % m->block[1]];
-}
-
-/* Number k of the index is the k-th block that is stored. */
-static bool store_cell(matrix *m, ar_chunk_index *index, int64_t i, int64_t j)
-{
-    int64_t key[2] = { i / m->block[0], j / m->block[1] }, block,
-            cell = m->cells[i * m->columns + j];
-
-    if (cell == 0)
-        return true;
-    if (!ar_chunk_index_find(&block, index, key)) {
-        block = m->blocks++;
-        if (!ar_chunk_index_put(index, key, block))
-            return false;
-    }
-    *cell_of(m, block, i, j) = cell;
-    return true;
-}
-
-static void print_offset(void *context, const int64_t *key, int64_t value)
-{
-    const matrix *m = context;
-
-    (void)value;
-    printf("%s%" PRId64, key[0] + key[1] ? "," : "", key[0] * m->grid[1] + key[1]);
-}
-
-static void print_matrix(matrix *m, const ar_chunk_index *index)
-{
-    for (int64_t i = 0; i < m->rows; i++)
-        for (int64_t j = 0; j < m->columns; j++) {
-            int64_t key[2] = { i / m->block[0], j / m->block[1] }, block;
-            bool    there = ar_chunk_index_find(&block, index, key);
-
-            printf("%" PRId64 "%s", there ? *cell_of(m, block, i, j) : 0,
-                   j + 1 < m->columns ? "," : "\n");
-        }
-}
-
-static arras_status do_sparse(arras_error *err)
-{
-    static matrix   m;
-    ar_chunk_index *index = ar_chunk_index_new(2);
-    int64_t         unused, from[2] = { 0 };
-    bool            ok = index != NULL;
-
-    m.columns = read_numbers(m.cells, value_of("matrix"), &m.rows);
-    m.columns /= m.rows;
-    read_numbers(m.block, value_of("block"), &unused);
-    m.grid[0] = (m.rows + m.block[0] - 1) / m.block[0];
-    m.grid[1] = (m.columns + m.block[1] - 1) / m.block[1];
-    for (int64_t i = 0; i < m.rows * m.columns && ok; i++)
-        ok = store_cell(&m, index, i / m.columns, i % m.columns);
-    if (!ok)
-        return ar_fail_memory(err, 0);
-    print_list(m.grid, 2);
-    ar_chunk_index_walk(index, from, m.grid, print_offset, &m);
-    printf("\n%" PRId64 "\n", ar_chunk_index_count(index));
-    print_matrix(&m, index);
-    ar_chunk_index_free(index);
-    return ARRAS_OK;
-}
-
 static arras_status run(const char *verb, arras_error *err)
 {
     if (strcmp(verb, "cost") == 0)
@@ -416,8 +341,6 @@ static arras_status run(const char *verb, arras_error *err)
         return do_bytes(err);
     if (strcmp(verb, "ratio") == 0)
         return do_ratio(err);
-    if (strcmp(verb, "sparse") == 0)
-        return do_sparse(err);
     return ar_fail(err, ARRAS_EINVAL, "unknown verb %s", verb);
 }
 

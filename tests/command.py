@@ -502,6 +502,32 @@ def check_info_large(scratch):
     )
 
 
+def check_info_huge(scratch):
+    """The header at once; cells only when they are asked for, and then not all at once."""
+    cells = np.lib.format.open_memmap(scratch / "huge.npy", "w+", ">i2", (160, 1000, 1000), fortran_order=True)
+    cells[1, 2, 3], cells[159, 999, 999] = 5, -400
+    del cells
+    said = scratch.run("info", "huge.npy", "2.5")
+    head = """\
+array    huge.npy : i16[160, 1000, 1000]
+size     160000000 cells, 320 MB
+layout   .npy version 1, Fortran order, big-endian
+"""
+    none = "stats    not computed, all cells would have to be read: arras info --stats\n"
+    asked = scratch.run("info", "huge.npy", "--stats")
+    (scratch / "huge.npy").unlink()
+    mean = -395 / 160e6
+    std = np.sqrt((25 + 160000) / 160e6 - mean**2)
+    values = dict(line.split(None, 1) for line in asked.out.removeprefix(head).splitlines())
+    return (
+        wrong("not asked", said.out.startswith(head + none + "\narray    2.5 : f64[]\n"), True)
+        + wrong("asked", asked.out.startswith(head), True)
+        + wrong("min and max", (values.get("min"), values.get("max")), ("-400", "5"))
+        + wrong("mean", np.isclose(float(values.get("mean", 0)), mean, rtol=1e-9), True)
+        + wrong("std", np.isclose(float(values.get("std", 0)), std, rtol=1e-9), True)
+    )
+
+
 def check_help(scratch):
     found = []
     for topic in scratch.run("help", "--words", "topics").out.split():
@@ -562,6 +588,7 @@ CHECKS = [
     ("--explain", check_explain),
     ("info", check_info),
     ("info of a large array", check_info_large),
+    ("info of a huge array", check_info_huge),
     ("help", check_help),
     ("man page", check_man_page),
     ("completion in bash", check_completion),

@@ -130,6 +130,24 @@ def check_cells(scratch, tally):
     holds(tally, "info of text", "/names\ttext" in scratch.run("info", "balls.h5:/names").out)
 
 
+def check_large(scratch, tally):
+    """More than 256 MiB of cells, of which few are stored: statistics only when asked for."""
+    with h5py.File(scratch / "large.h5", "w") as file:
+        data = file.create_dataset("x", (9000, 9000), "f4", chunks=(900, 900), fillvalue=1)
+        data[5, 5], data[8999, 8999], data[0, 0], data[1, 0] = -3, 7, np.nan, np.inf
+    said = scratch.run("info", "large.h5:/x", "--log-queries", "none.csv").out
+    holds(tally, "info of a large array", "f32[9000, 9000]" in said and "stats    not computed" in said and "min" not in said)
+    holds(tally, "nothing of it is read", not (scratch / "none.csv").exists() or "9000" not in (scratch / "none.csv").read_text())
+    said = scratch.run("info", "large.h5:/x", "--stats", "--log-queries", "all.csv").out
+    got = dict(line.split(None, 1) for line in said.splitlines())
+    n = 9000 * 9000 - 2
+    mean = (n - 2 + 4) / n
+    std = np.sqrt(((n - 2) * (1 - mean) ** 2 + (-3 - mean) ** 2 + (7 - mean) ** 2) / n)
+    holds(tally, "its least, largest, nan, inf", [got[k] for k in ("min", "max", "nan", "inf")] == ["-3.0", "7.0", "1 cell", "1 cell"])
+    holds(tally, "its mean", np.isclose(float(got["mean"]), mean, rtol=1e-9) and np.isclose(float(got["std"]), std, rtol=1e-7))
+    holds(tally, "all of it is read", "0,9000,0,9000" in (scratch / "all.csv").read_text())
+
+
 def attributes(scratch, sink, *args):
     scratch.run("run", "y = t*2", "t=packed.nc", "-o", f"y={sink}", *args)
     if sink.endswith(".zarr"):
@@ -252,6 +270,7 @@ def main():
         write_inputs(scratch)
         check(scratch, tally)
         check_cells(scratch, tally)
+        check_large(scratch, tally)
         check_attributes(scratch, tally)
         check_growth(scratch, tally)
         check_interrupts(scratch, tally)

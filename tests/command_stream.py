@@ -1,6 +1,7 @@
 """command_stream.py --command ARRAS [--kills N] [--budget MB] -- `arras run` from files to files, tile by tile: the bits of NumPy whatever
 the format, chunks, memory and threads; within its memory; killed at any moment and resumed."""
 
+import fcntl
 import itertools
 import os
 import random
@@ -91,10 +92,53 @@ def check_programs(scratch, tally, h):
     tally.check("printed", [] if said.out.strip() == str(h.max()) else [said.out + said.err])
 
 
+def check_places(scratch, tally, h):
+    """Of many cells that are the best the first, and of nan the first, whatever the tiles."""
+    x = np.round(h * 50) / 50
+    holes = x.copy()
+    holes[(3, 200, 699), (7, 5, 899)] = np.nan
+    with h5py.File(scratch / "places.h5", "w") as file:
+        file.create_dataset("x", data=x, chunks=(64, 100))
+        file.create_dataset("holes", data=holes, chunks=(700, 9))
+    program = "a = argmin(x)\nb = argmax(x*2 - 1)\nc = argmin(x, axis=0)\nd = argmax(x, axis=1)"
+    for name, cells in (("x", x), ("holes", holes)):
+        two = np.float32(2)
+        wants = [cells.argmin(), (cells * two - np.float32(1)).argmax(), cells.argmin(axis=0), cells.argmax(axis=1)]
+        for memory in ("2M", "4M", "64M"):
+            args = [f"x=places.h5:/{name}", f"--memory={memory}", "--threads=1"]
+            said = scratch.run("run", program, *args, *(word for n in "abcd" for word in ("-o", f"{n}={n}.npy")))
+            for letter, want in zip("abcd", wants):
+                tally.check(f"{letter} of {name} within {memory}",
+                            complain(said, lambda: read(scratch, f"{letter}.npy"), np.asarray(want)))
+
+
 def check_replaced(scratch, tally, h):
     (scratch / "old.npy").write_bytes(b"old")
     said = scratch.run("run", LAPLACE.format(edge="0"), "h=in.h5:/raw", "-o", "old.npy", "--memory=2M")
     tally.check("a .npy that was there is replaced", complain(said, lambda: read(scratch, "old.npy"), laplace(h, "0")))
+
+
+def check_ignored(scratch, tally):
+    """Options that can't do anything are refused."""
+    rows = [
+        (["--resume"], "--resume is for results that are written"),
+        (["--chunk=5"], "--chunk is for results that are written"),
+        (["--codec=zstd 3"], "--codec is for results that are written"),
+        (["--attributes-from=x", "x=3"], "--attributes-from is for results that are written"),
+        (["--checkpoint=5"], "--checkpoint goes with --resume"),
+        (["--checkpoint=5", "-o", "no.h5:/y"], "--checkpoint goes with --resume"),
+        (["--resume", "-o", "-"], "standard output"),
+        (["--chunk=5", "-o", "no.npy"], "-o no.npy is written as .npy, which has no chunks"),
+        (["--codec=zstd 3", "-o", "-"], "-o - is written as .npy, which has no codecs"),
+        (["--attributes-from=x", "x=3", "-o", "no.npy"], "has no attributes"),
+        (["--codec=zsdt 3", "-o", "no.h5:/y"], "there is no codec 'zsdt'; did you mean 'zstd'?  There are deflate,"),
+        (["--codec=marble", "-o", "no.zarr"], "there is no codec 'marble'; there are deflate,"),
+    ]
+    for args, part in rows:
+        said = scratch.run("run", "y[i:10] = i*1.0", *args)
+        refused = said.status == 1 and part in said.err and said.err.count("\n") == 1 and not said.raw
+        tally.check(f"run {' '.join(args)}", [] if refused else [said.err])
+    tally.check("nothing is written", [name for name in scratch.names() if "no." in name])
 
 
 def start(scratch, *args):
@@ -149,11 +193,49 @@ def check_kills(scratch, tally, h, kills, seed):
                     break
         got = complain(command_kit.Said(0, "", "", b""), lambda: read(scratch, sink), want)
         tally.check(f"killed {rounds} times, {sink}", got)
-        left = [name for name in scratch.names() if "partial" in name and not killed]  # just as the file appeared
-        tally.check(f"nothing is left beside {sink}", left)
-        for name in scratch.names():
-            if name.startswith("."):
-                remove(scratch, name)
+        if killed:  # just as the file appeared: the same command again tidies up
+            said = scratch.run(*args)
+            refused = said.status == 1 and "already" in said.err
+            tally.check(f"{sink} is there", [] if refused or sink.endswith(".npy") else [said.err])
+        tally.check(f"nothing is left beside {sink}", [name for name in scratch.names() if name.startswith(".")])
+        remove(scratch, sink)
+
+
+def check_left_behind(scratch, tally, h):
+    """What processes left behind that were killed: drafts that nobody has locked, and folders of finished arrays."""
+    want = laplace(h, "0")
+    for sink, folder in (("left.h5:/lap", ".left.h5.lap.partial"), ("left.zarr", ".left.zarr.partial"),
+                         ("left.npy", ".left.npy.partial")):
+        args = ["run", LAPLACE.format(edge="0"), "h=in.h5:/packed", "-o", f"lap={sink}", "--memory=16M"]
+        name = sink.split(":")[0]
+        (scratch / f".{name}.00abcd.draft").write_bytes(b"stale")
+        (scratch / f".{name}.11abcd.draft").mkdir()
+        (scratch / f".{name}.11abcd.draft" / "c").write_bytes(b"stale")
+        (scratch / f".{name}.draft").write_bytes(b"not ours")
+        with open(scratch / f".{name}.22abcd.draft", "wb") as other:  # of a process that lives
+            fcntl.flock(other, fcntl.LOCK_EX)
+            said = scratch.run(*args, "--resume")
+        tally.check(f"{sink} beside drafts", complain(said, lambda: read(scratch, sink), want))
+        left = [n for n in scratch.names() if n.startswith(".")]
+        tally.check(f"drafts of {sink}", [] if left == [f".{name}.22abcd.draft", f".{name}.draft"] else left)
+        for path in left:
+            remove(scratch, path)
+        for more in ([], ["--resume"]):
+            (scratch / folder).mkdir()
+            (scratch / folder / "identity").write_bytes(b"whatever")
+            (scratch / folder / "finished").write_bytes(b"")
+            os.utime(scratch / folder / "finished", (1, 1))
+            said = scratch.run(*args, *more)
+            done = said.status == 0 if sink.endswith(".npy") else "already" in said.err
+            tally.check(f"{sink} is there, {more}", [] if done else [said.err])
+            tally.check(f"its folder is gone, {more}", [n for n in scratch.names() if n.startswith(".")])
+        remove(scratch, sink)
+        (scratch / folder).mkdir()
+        (scratch / folder / "identity").write_bytes(b"whatever")
+        (scratch / folder / "finished").write_bytes(b"")
+        said = scratch.run(*args)  # its array has not appeared: it may be gone on with
+        tally.check(f"a folder without {name} stays", [] if said.status == 0 and (scratch / folder).exists() else [said.err])
+        remove(scratch, folder)
         remove(scratch, sink)
 
 
@@ -189,8 +271,11 @@ def main():
         write_inputs(scratch, h)
         check_formats(scratch, tally, h)
         check_programs(scratch, tally, h)
+        check_places(scratch, tally, h)
         check_replaced(scratch, tally, h)
+        check_ignored(scratch, tally)
         check_kills(scratch, tally, h, options.kills, 1)
+        check_left_behind(scratch, tally, h)
         check_identity(scratch, tally)
         if options.budget:
             check_memory(scratch, tally, options.budget)

@@ -162,7 +162,7 @@ def check_interrupt(scratch):
 def wait_for_file(scratch):
     """Until the command has begun to write."""
     end = time.monotonic() + LIMIT
-    while not any(name.startswith(".arras-") for name in scratch.names()) and time.monotonic() < end:
+    while not any(name.endswith(".draft") for name in scratch.names()) and time.monotonic() < end:
         time.sleep(0.01)
 
 

@@ -73,8 +73,9 @@ static void refuses_texts(void)
     static const struct {
         const char *text, *says;
     } cases[] = {
-        { "zsdt 3", "there is no codec 'zsdt'; did you mean 'zstd'?" },
-        { "marble", "there is no codec 'marble'" },
+        { "zsdt 3", "there is no codec 'zsdt'; did you mean 'zstd'?  There are " },
+        { "marble", "there is no codec 'marble'; there are " },
+        { "suffle", "did you mean 'shuffle'?" },
         { "deflate 13", "not 13, but a number from 0 to 12" },
         { "deflate 4x", "not 4x" },
         { "zstd 99999999999999999999", "from -100 to 22" },
@@ -98,9 +99,36 @@ static void refuses_texts(void)
     }
 }
 
+/* Those that are built in, and no others: what the list names can be used. */
+static void lists_what_there_is(void)
+{
+    static const char *const all[] = { "deflate", "zlib",       "gzip",    "zstd",
+                                       "lz4",     "lzf",        "shuffle", "bitshuffle",
+                                       "szip",    "fletcher32", "crc32c",  "blosc" };
+    ar_codec_chain           chain;
+    arras_error              err, unused;
+
+    CHECK(ar_chain_parse(&chain, "marble", 4, &err) == ARRAS_EINVAL);
+    ar_text list = { 0 };
+    ar_text_printf(&list, "%s,", err.text);
+    for (size_t k = 0; k < AR_COUNT(all); k++) {
+        ar_text stored = { 0 };
+        char    item[32];
+
+        CASE("%s", all[k]);
+        snprintf(item, sizeof item, " %s,", all[k]);
+        bool encodes = ar_chain_parse(&chain, all[k], 4, &unused) == ARRAS_OK;
+        encodes = encodes && ar_chain_encode(&chain, &stored, "abcd", 4, &unused) == ARRAS_OK;
+        ar_text_free(&stored);
+        CHECK_EQ_INT(strstr(list.data, item) != NULL, encodes);
+    }
+    ar_text_free(&list);
+}
+
 TEST_MAIN
 {
     RUN(reads_and_prints);
     RUN(prints_what_formats_add);
     RUN(refuses_texts);
+    RUN(lists_what_there_is);
 }

@@ -324,6 +324,60 @@ static void resumed(void)
     world_end();
 }
 
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+static const char places_text[] = "arras 1\n"
+                                  "size n\n"
+                                  "input x : u8[n]\n"
+                                  "%0 = argmax(x) : i64[]\n"
+                                  "%1 = max(x) : u8[]\n"
+                                  "output place = %0\n"
+                                  "output most = %1\n";
+
+static arras_source *store_bytes(const char *name, int64_t count, int64_t peak)
+{
+    const int64_t  zero = 0;
+    unsigned char *cells = malloc((size_t)count);
+    arras_sink    *sink = NULL;
+    arras_source  *source = NULL;
+
+    for (int64_t i = 0; i < count; i++)
+        cells[i] = (unsigned char)(i * 7919 % 251);
+    cells[peak] = cells[count - 1] = 254;
+    CHECK_EQ_INT(arras_sink_create(&sink, at(name), NULL, ARRAS_U8, 1, &count, NULL, &err),
+                 ARRAS_OK);
+    CHECK_EQ_INT(arras_sink_write(sink, &zero, &count, cells, NULL, 1, &err), ARRAS_OK);
+    CHECK_EQ_INT(arras_sink_finish(sink, &err), ARRAS_OK);
+    CHECK_EQ_INT(arras_source_open(&source, at(name), NULL, &err), ARRAS_OK);
+    free(cells);
+    return source;
+}
+
+/* How long parts are depends on a size: once that is known, so is what a part reads. */
+static void parts_of_any_length_are_read_alone(void)
+{
+    enum { COUNT = 10000000, PEAK = 7654321 };
+    arras_graph   *g = NULL;
+    arras_results *got = NULL;
+
+    world_begin();
+    arras_source  *x = store_bytes("x.npy", COUNT, PEAK);
+    arras_stored   stored[] = { { "x", x, NULL } };
+    arras_program *p = compile(&g, places_text, 2);
+
+    if (!CHECK_EQ_INT(run(&got, p, 1, stored, 4 << 20, NULL), ARRAS_OK))
+        printf("    %s\n", err.text);
+    if (got) {
+        CHECK_EQ_INT(*(int64_t *)arras_results_find(got, "place")->buffer.data, PEAK);
+        CHECK_EQ_INT(*(unsigned char *)arras_results_find(got, "most")->buffer.data, 254);
+    }
+    arras_results_free(got);
+    arras_program_free(p);
+    arras_graph_free(g);
+    arras_source_close(x);
+    world_end();
+}
+
 TEST_MAIN
 {
     RUN(what_all_need_is_kept);
@@ -332,4 +386,5 @@ TEST_MAIN
     RUN(cancelled);
     RUN(allocations_that_fail);
     RUN(resumed);
+    RUN(parts_of_any_length_are_read_alone);
 }

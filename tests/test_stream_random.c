@@ -34,6 +34,23 @@ static void name_file(char *path, size_t size, const char *what, int number)
     snprintf(path, size, "%s/%s%d.%s", world, what, number, endings[pick(3)]);
 }
 
+static bool long_arrays; /* their chunks are neither many nor large */
+
+static void fit_chunk(int64_t *chunk, const arras_buffer *like)
+{
+    enum { LEAST = 4000, MOST_OF_ONE = 20000 };
+    int64_t cells = 1;
+
+    for (int d = 0; d < like->rank; d++)
+        cells *= chunk[d];
+    for (int d = 0; d < like->rank; d++) {
+        for (; cells < LEAST && chunk[d] < like->shape[d]; chunk[d] *= 2)
+            cells *= 2;
+        for (; cells > MOST_OF_ONE && chunk[d] > 1; chunk[d] /= 2)
+            cells = cells / chunk[d] * (chunk[d] / 2);
+    }
+}
+
 /* A sink with chunks of any lengths. */
 static arras_sink *make_sink(const char *path, const arras_buffer *like)
 {
@@ -46,6 +63,8 @@ static arras_sink *make_sink(const char *path, const arras_buffer *like)
 
     for (int d = 0; d < like->rank; d++)
         chunk[d] = 1 + pick((int)like->shape[d] + 1);
+    if (long_arrays)
+        fit_chunk(chunk, like);
     if (!strstr(path, ".npy") && like->rank > 0 && pick(3))
         options.chunk = chunk;
     else
@@ -267,4 +286,80 @@ static void random_programs(void)
     printf("%d programs streamed, %d needed more memory\n", nstreamed, nlimited);
 }
 
-TEST_MAIN { RUN(random_programs); }
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+enum { PLACES = 12, CELLS = 500000 };
+
+/* Of one to three axes, flat or tall or wide; the first axis may be a size.  Values are few, so
+ * that the best are many. */
+static arras_array long_input(void)
+{
+    static const arras_dtype dtypes[] = { ARRAS_F64, ARRAS_I64, ARRAS_F32, ARRAS_I16, ARRAS_C64 };
+    arras_dtype              dtype = dtypes[pick((int)AR_COUNT(dtypes))];
+    double                  *values = malloc((2 * CELLS + 2) * sizeof *values);
+    int                      rank = 1 + pick(3);
+    int64_t                  shape[3] = { CELLS, 1, 1 };
+
+    for (int axis = 1; axis < rank; axis++) {
+        shape[axis] = pick(2) ? 1 + pick(9) : 1 + pick(500);
+        shape[0] = ar_max64(1, shape[0] / shape[axis]);
+    }
+    if (pick(2)) {
+        int64_t swapped = shape[0];
+
+        shape[0] = shape[rank - 1];
+        shape[rank - 1] = swapped;
+    }
+    for (int i = 0; i < 2 * CELLS; i++)
+        values[i] = pick(1000) || pick(8) ? pick(9) - 4 : any_value();
+    longest = 3;
+    bind_sizes();
+    bind_cells("x", dtype, rank, shape, cells_of(dtype, rank, shape, values));
+    free(values);
+    return ar_input(g, "x", dtype, rank, shape);
+}
+
+static void record_places(uint64_t seed)
+{
+    static const ar_reduction which[] = { AR_REDUCE_argmin, AR_REDUCE_argmax };
+    arras_array               x;
+
+    state = seed * 0x9E3779B97F4A7C15U + 1;
+    some_are_empty = false;
+    x = long_input();
+    ar_graph_output_add(g, "all", ar_reduce(which[pick(2)], x, (1u << x->rank) - 1, false, NULL));
+    ar_graph_output_add(g, "axis", ar_reduce(which[pick(2)], x, 1u << pick(x->rank), false, NULL));
+    ar_graph_output_add(g, "twice",
+                        ar_reduce(which[pick(2)], ar_map(AR_OP_add, 2, (arras_array[]){ x, x }),
+                                  (1u << x->rank) - 1, pick(2), NULL));
+}
+
+/* Less memory than the array has bytes, but for the smallest: places are found part by part. */
+static void places_of_long_arrays(void)
+{
+    int limited = nlimited;
+
+    long_arrays = true;
+    for (uint64_t seed = 1; seed <= PLACES; seed++) {
+        arras_options options = { .threads = 1 + (int)(seed % 2),
+                                  .tile_bytes = seed % 3 ? 1 + (int)(seed * 7919 % 100000) : 0 };
+        int           failures = test.failures;
+
+        CASE("seed %d", (int)seed);
+        begin();
+        record_places(seed);
+        check_program(&options, (int64_t)3000000 * options.threads);
+        if (test.failures > failures)
+            show_programs(g);
+        ar_core_cache_clear();
+        end();
+    }
+    CASE("most of them need less memory than the array");
+    CHECK(nlimited - limited <= PLACES / 4);
+}
+
+TEST_MAIN
+{
+    RUN(random_programs);
+    RUN(places_of_long_arrays);
+}

@@ -103,6 +103,10 @@ ARRAS_API arras_status arras_sink_resume(arras_sink **out, const char *path, con
                                          arras_dtype dtype, int rank, const int64_t *shape,
                                          const arras_sink_options *options, const char *identity,
                                          double period, arras_error *err);
+/* Sinks remove, when they are made, what processes that were killed left beside the same array:
+ * drafts, and the directory of an array that is finished.  This does the same for those who write
+ * a file in another way. */
+ARRAS_API void arras_sink_tidy(const char *path);
 /* An array of HDF5, netCDF-4 or Zarr that is there, made longer by so many cells along an axis;
  * nothing of it is moved.  arras_sink_info says the new shape; the box of new cells begins where
  * the old ones end, and all of it has to be written.  The array is longer when the sink is

@@ -2,6 +2,7 @@
  * order. */
 #include "api/compile.h"
 #include "api/core_cache.h"
+#include "api/kept_program.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +68,7 @@ void ar_recipe_free(void *recipe)
 
 /* Sources longer than this are cut, so that compilers can run at the same time: a little for each
  * CPU first, then more, since starting a compiler has its price. */
-enum { UNIT_LENGTH = 6 * 1024, MOST_UNITS = 16 };
+enum { UNIT_LENGTH = 6 * 1024 };
 
 static size_t unit_length(int units)
 {
@@ -114,7 +115,7 @@ static arras_status generate(unit *u, ar_core_parts *parts, arras_error *err)
         snprintf(name, sizeof name, "ar_kernel_%d", next++);
         status = ar_c_kernel_print(&u->kernels, &u->used, &plan->steps[s].form, name, err);
         if (status == ARRAS_OK && u->kernels.length > unit_length(parts->nsources) &&
-            parts->nsources + 1 < MOST_UNITS)
+            parts->nsources + 1 < AR_MOST_UNITS)
             status = finish_unit(u, parts, err);
     }
     return status == ARRAS_OK ? finish_unit(u, parts, err) : status;
@@ -133,15 +134,20 @@ static arras_status generate_all(ar_core_parts *parts, arras_error *err)
     return status;
 }
 
-/* ---- Data: whose cells are where ------------------------------------------------------------- */
-
-static bool same_data(arras_array a, arras_array b)
+static arras_status find_sources(ar_core_parts *parts, ar_kept *kept, bool in_order,
+                                 arras_error *err)
 {
-    return a->kind == AR_DATA && a->ref == b->ref && a->type.dtype == b->type.dtype &&
-           a->rank == b->rank && a->nints == b->nints &&
-           (a->rank == 0 || memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0) &&
-           memcmp(a->ints, b->ints, (size_t)a->rank * sizeof *a->ints) == 0;
+    arras_status status;
+
+    if (in_order && kept->found)
+        return ar_kept_sources(parts, kept, err);
+    status = generate_all(parts, err);
+    if (status == ARRAS_OK && in_order)
+        ar_kept_store(kept, parts);
+    return status;
 }
+
+/* ---- Data: whose cells are where ------------------------------------------------------------- */
 
 /* For each array of data in the plan, its number among those recorded. */
 static arras_status index_data(ar_core_parts *parts, const arras_graph *g, int **index,
@@ -158,7 +164,7 @@ static arras_status index_data(ar_core_parts *parts, const arras_graph *g, int *
         if (plan->arrays[a].at != AR_AT_DATA)
             continue;
         for (int64_t id = 0; id < ar_graph_count(g); id++) {
-            if (same_data(ar_graph_node(g, id), plan->arrays[a].node))
+            if (ar_data_same(ar_graph_node(g, id), plan->arrays[a].node))
                 break;
             number += ar_graph_node(g, id)->kind == AR_DATA;
         }
@@ -177,11 +183,12 @@ static void release_notes(void *notes)
     ar_free(notes);
 }
 
-static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_parts *parts,
+static arras_status plan_and_build(ar_core **out, ar_kept *kept, ar_core_parts *parts,
                                    const bool *dense, arras_error *err)
 {
+    const ar_recipe *r = kept->recipe;
     ar_plan_options  options = { dense, r->options.no_fusion };
-    ar_kernel_source sources[MOST_UNITS] = { 0 };
+    ar_kernel_source sources[AR_MOST_UNITS] = { 0 };
     int             *index = NULL;
     int64_t          start = ar_clock();
     arras_status     status = ar_plan_make(&parts->plan, parts->optimised, &options, err);
@@ -194,7 +201,7 @@ static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_pa
     }
     start = ar_clock();
     parts->sources = sources;
-    status = generate_all(parts, err);
+    status = find_sources(parts, kept, dense == NULL, err);
     parts->generate_ns = ar_clock() - start;
     if (status == ARRAS_OK)
         status = index_data(parts, r->g, &index, err);
@@ -206,33 +213,44 @@ static arras_status plan_and_build(ar_core **out, const ar_recipe *r, ar_core_pa
         release_notes(parts->notes);
     }
     ar_free(index);
-    for (int i = 0; i < MOST_UNITS; i++)
+    for (int i = 0; i < AR_MOST_UNITS; i++)
         ar_text_free(&sources[i].text);
     return status;
 }
 
-arras_status ar_recipe_cook(ar_core **out, void *recipe, const bool *dense, arras_error *err)
+static arras_status cook(ar_core **out, ar_kept *kept, const bool *dense, int64_t start,
+                         arras_error *err)
 {
-    const ar_recipe *r = recipe;
-    ar_opt_options   options = { .no_fusion = r->options.no_fusion };
+    const ar_recipe *r = kept->recipe;
     ar_core_parts    parts = { .compiler = r->compiler,
                                .cache = r->cache,
                                .no_cache = r->options.no_cache,
                                .nodes = ar_graph_count(r->g),
                                .release_notes = release_notes };
-    int64_t          start = ar_clock();
     arras_status     status;
 
     parts.notes = ar_alloc(1, sizeof(ar_decisions));
     if (!parts.notes)
         return ar_fail_memory(err, sizeof(ar_decisions));
-    status = ar_optimise(&parts.optimised, r->g, &options, parts.notes, err);
+    status = ar_kept_optimise(&parts.optimised, parts.notes, kept, err);
     parts.optimise_ns = ar_clock() - start;
     if (status != ARRAS_OK) {
         release_notes(parts.notes);
         return status;
     }
-    return plan_and_build(out, r, &parts, dense, err);
+    return plan_and_build(out, kept, &parts, dense, err);
+}
+
+arras_status ar_recipe_cook(ar_core **out, void *recipe, const bool *dense, arras_error *err)
+{
+    int64_t      start = ar_clock();
+    ar_kept      kept;
+    arras_status status;
+
+    ar_kept_open(&kept, recipe);
+    status = cook(out, &kept, dense, start, err);
+    ar_kept_close(&kept);
+    return status;
 }
 
 arras_status ar_recipe_find(ar_core **out, bool *from_memory, ar_recipe *recipe, arras_error *err)

@@ -136,6 +136,12 @@ arras_status arras_sink_append(arras_sink **out, const char *path, const char *i
     return ar_store_append(out, path, inside, axis, extra, err);
 }
 
+void arras_sink_tidy(const char *path)
+{
+    if (path)
+        ar_store_tidy_file(path);
+}
+
 arras_status arras_sink_resume(arras_sink **out, const char *path, const char *inside,
                                arras_dtype dtype, int rank, const int64_t *shape,
                                const arras_sink_options *options, const char *identity,

@@ -79,7 +79,13 @@ int ar_text_distance(const char *a, const char *b);
 
 /* ---- Hashing --------------------------------------------------------------------------------- */
 
-uint64_t ar_hash_mix(uint64_t hash, uint64_t value);
+static inline uint64_t ar_hash_mix(uint64_t hash, uint64_t value)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)(hash ^ 0x9e3779b97f4a7c15u) * (value ^ 0xd1b54a32d192ed03u);
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
 uint64_t ar_hash_bytes(uint64_t hash, const void *bytes, size_t length);
 
 /* A set of pointers found by hash and sameness.  It owns no items.  Zero-initialise one to start.

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-uint64_t ar_hash_mix(uint64_t hash, uint64_t value)
-{
-    __uint128_t product = (__uint128_t)(hash ^ 0x9e3779b97f4a7c15u) * (value ^ 0xd1b54a32d192ed03u);
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 uint64_t ar_hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;

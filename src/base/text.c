@@ -41,20 +41,26 @@ void ar_text_put(ar_text *text, const char *bytes, size_t length)
 
 void ar_text_add(ar_text *text, const char *string) { ar_text_put(text, string, strlen(string)); }
 
+/* Mostly there is room for it, and once is enough. */
 void ar_text_printf(ar_text *text, const char *format, ...)
 {
+    size_t  room = text->failed ? 0 : text->capacity - text->length;
     va_list args;
     int     length;
 
     va_start(args, format);
-    length = vsnprintf(NULL, 0, format, args);
+    length = vsnprintf(room ? text->data + text->length : NULL, room, format, args);
     va_end(args);
-    if (length < 0 || !ar_text_reserve(text, (size_t)length))
-        return;
-    va_start(args, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
-    va_end(args);
-    text->length += (size_t)length;
+    if (length >= 0 && (size_t)length >= room) {
+        if (room)
+            text->data[text->length] = '\0';
+        if (!ar_text_reserve(text, (size_t)length))
+            return;
+        va_start(args, format);
+        length = vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+        va_end(args);
+    }
+    text->length += length > 0 ? (size_t)length : 0;
 }
 
 /* Bytes of the UTF-8 character that starts here; 0: none does.  Spellings that could be shorter,

@@ -177,6 +177,7 @@ typedef struct {
     arras_array *arrays; /* what the loads read, in the order in which they are met */
     size_t       count, room;
     bool         failed;
+    bool         had_numbers; /* some load was bound before */
 } binder;
 
 static int64_t binding_number(binder *b, arras_array x)
@@ -194,28 +195,51 @@ static int64_t binding_number(binder *b, arras_array x)
 
 static arras_expr bind(binder *b, arras_expr e);
 
-static arras_expr bind_args(binder *b, arras_expr e)
+/* e with these parts, which are not all its own. */
+static arras_expr bound_like(binder *b, arras_expr e, const arras_expr *args, const int64_t *ints)
 {
     struct arras_expr_node copy = *e;
-    arras_expr            *args = ar_alloc((size_t)e->nargs, sizeof *args);
-    int64_t               *ints = ar_alloc((size_t)e->nints, sizeof *ints);
-    arras_expr             result = e;
+    arras_expr             bound;
 
-    if (!args || !ints) {
-        b->failed = true;
-    } else {
-        memcpy(ints, e->ints, (size_t)e->nints * sizeof *ints);
-        if (e->kind == AR_EXPR_LOAD && e->array)
-            ints[0] = binding_number(b, e->array);
-        for (int i = 0; i < e->nargs; i++)
-            args[i] = bind(b, e->args[i]);
-        copy.args = args, copy.ints = ints, copy.array = NULL;
-        copy.nfree = 0, copy.free = NULL;
-        result = b->failed ? e : ar_expr_intern(b->g, &copy);
+    if (b->failed)
+        return e;
+    copy.args = args, copy.ints = ints, copy.array = NULL;
+    copy.nfree = 0, copy.free = NULL;
+    bound = ar_expr_intern(b->g, &copy);
+    b->failed = bound->kind == AR_EXPR_POISON; /* no memory */
+    return bound;
+}
+
+static bool bind_args(binder *b, arras_expr *args, arras_expr e)
+{
+    bool same = true;
+
+    for (int i = 0; i < e->nargs; i++) {
+        args[i] = bind(b, e->args[i]);
+        same = same && args[i] == e->args[i];
     }
-    ar_free(args);
-    ar_free(ints);
-    return result;
+    return same;
+}
+
+/* Apart from others, which are nested deeper and need less room. */
+static arras_expr bind_load(binder *b, arras_expr e)
+{
+    arras_expr args[2 * ARRAS_MAX_RANK];
+    int64_t    ints[1 + ARRAS_MAX_RANK];
+    bool       had_number = !e->array;
+
+    b->had_numbers = b->had_numbers || had_number;
+    memcpy(ints, e->ints, (size_t)e->nints * sizeof *ints);
+    if (!had_number)
+        ints[0] = binding_number(b, e->array);
+    return bind_args(b, args, e) && had_number ? e : bound_like(b, e, args, ints);
+}
+
+static arras_expr bind_others(binder *b, arras_expr e)
+{
+    arras_expr args[AR_MAX_ARITY];
+
+    return bind_args(b, args, e) ? e : bound_like(b, e, args, e->ints);
 }
 
 /* The same expression with loads numbered.  Each shared part is visited once; depth is limited by
@@ -229,7 +253,7 @@ static arras_expr bind(binder *b, arras_expr e)
         return e;
     if (memo->stamp == b->g->stamp)
         return memo->expr;
-    bound = bind_args(b, e);
+    bound = e->kind == AR_EXPR_LOAD ? bind_load(b, e) : bind_others(b, e);
     /* The vector may not move here: it was made long enough for every id there was at the start. */
     *memo = (struct ar_bound){ b->g->stamp, bound };
     return bound;
@@ -265,6 +289,18 @@ static arras_array check_cell(arras_graph *g, int rank, arras_expr cell)
     return NULL;
 }
 
+arras_array ar_lambda_intern(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell,
+                             int n, const arras_array *bindings)
+{
+    return ar_intern(g, &(struct arras_node){ .kind = AR_LAMBDA,
+                                              .type = { cell->type.dtype, false },
+                                              .rank = rank,
+                                              .shape = shape,
+                                              .ninputs = n,
+                                              .inputs = bindings,
+                                              .ref = cell });
+}
+
 arras_array ar_lambda(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell)
 {
     arras_array bad = ar_check_shape(g, "lambda", rank, shape), result;
@@ -276,8 +312,12 @@ arras_array ar_lambda(arras_graph *g, int rank, const arras_dim *shape, arras_ex
     if (!start_binding(g))
         return ar_poison_memory(g);
     bound = bind(&b, cell);
-    result = b.failed ? ar_poison_memory(g)
-                      : ar_lambda_bound(g, rank, shape, bound, (int)b.count, b.arrays);
+    if (b.failed)
+        result = ar_poison_memory(g);
+    else if (b.had_numbers)
+        result = ar_lambda_bound(g, rank, shape, bound, (int)b.count, b.arrays);
+    else /* loads fit what they were made for */
+        result = ar_lambda_intern(g, rank, shape, bound, (int)b.count, b.arrays);
     ar_free(b.arrays);
     return result;
 }
@@ -319,13 +359,6 @@ arras_array ar_lambda_bound(arras_graph *g, int rank, const arras_dim *shape, ar
         return bad;
     if (!start_binding(g))
         return ar_poison_memory(g);
-    if ((bad = check_loads(g, cell, n, bindings)))
-        return bad;
-    return ar_intern(g, &(struct arras_node){ .kind = AR_LAMBDA,
-                                              .type = { cell->type.dtype, false },
-                                              .rank = rank,
-                                              .shape = shape,
-                                              .ninputs = n,
-                                              .inputs = bindings,
-                                              .ref = cell });
+    bad = check_loads(g, cell, n, bindings);
+    return bad ? bad : ar_lambda_intern(g, rank, shape, cell, n, bindings);
 }

@@ -221,6 +221,21 @@ arras_dim ar_dim_substitute(arras_graph *g, arras_dim of, const arras_dim *sizes
     return result;
 }
 
+arras_dim ar_dim_form(arras_graph *g, int64_t constant, int n, const int64_t *terms)
+{
+    ar_affine *form = ar_alloc(1, affine_bytes(n));
+    arras_dim  result;
+
+    if (!form)
+        return dim_memory(g);
+    form->constant = constant;
+    for (int i = 0; i < n; i++)
+        add_term(form, (int)terms[2 * i], terms[2 * i + 1]);
+    result = from_affine(g, form);
+    ar_free(form);
+    return result;
+}
+
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
 /* The affine form that is just size number `size`, which is new. */
@@ -340,12 +355,31 @@ static void print_term(ar_text *out, const arras_graph *g, ar_term term, bool fi
     ar_text_add(out, g->sizes[term.size]);
 }
 
+/* Without printf: a compilation notes the shapes of all its arrays. */
+static void print_number(ar_text *out, arras_dim dim)
+{
+    char     digits[20];
+    size_t   at = sizeof digits;
+    uint64_t left = dim < 0 ? 0 - (uint64_t)dim : (uint64_t)dim;
+
+    if (ar_dim_symbolic(dim)) {
+        ar_text_add(out, "?");
+        return;
+    }
+    do {
+        digits[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    ar_text_add(out, dim < 0 ? "-" : "");
+    ar_text_put(out, digits + at, sizeof digits - at);
+}
+
 void ar_dim_print(ar_text *out, const arras_graph *g, arras_dim dim)
 {
     const ar_affine *affine = ar_dim_affine(g, dim);
 
     if (!affine || affine->error) {
-        ar_text_printf(out, ar_dim_symbolic(dim) ? "?" : "%" PRId64, dim);
+        print_number(out, dim);
         return;
     }
     for (int i = 0; i < affine->nterms; i++)

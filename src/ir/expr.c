@@ -10,11 +10,14 @@ static uint64_t expr_hash(const struct arras_expr_node *e)
 {
     uint64_t hash = ar_hash_mix((uint64_t)e->kind, (uint64_t)e->type.dtype * 2 + e->type.weak);
 
-    hash = ar_hash_bytes(hash, e->args, (size_t)e->nargs * sizeof *e->args);
-    hash = ar_hash_bytes(hash, e->ints, (size_t)e->nints * sizeof *e->ints);
+    hash = ar_hash_mix(hash, (uint64_t)e->nargs * 64 + (uint64_t)e->nints);
+    for (int i = 0; i < e->nargs; i++)
+        hash = ar_hash_mix(hash, (uint64_t)e->args[i]->id);
+    for (int i = 0; i < e->nints; i++)
+        hash = ar_hash_mix(hash, (uint64_t)e->ints[i]);
     if (e->name)
         hash = ar_hash_bytes(hash, e->name, strlen(e->name));
-    return ar_hash_mix(hash, (uint64_t)(uintptr_t)e->array);
+    return e->array ? ar_hash_mix(hash, (uint64_t)e->array->id) : hash;
 }
 
 static uint64_t form_of(const struct arras_expr_node *e)
@@ -31,15 +34,24 @@ static uint64_t form_of(const struct arras_expr_node *e)
     return form;
 }
 
+static bool same_parts(const struct arras_expr_node *a, const struct arras_expr_node *b)
+{
+    for (int i = 0; i < a->nargs; i++)
+        if (a->args[i] != b->args[i])
+            return false;
+    for (int i = 0; i < a->nints; i++)
+        if (a->ints[i] != b->ints[i])
+            return false;
+    return true;
+}
+
 static bool expr_same(const void *item, const void *key)
 {
     const struct arras_expr_node *a = item, *b = key;
 
     return a->kind == b->kind && a->type.dtype == b->type.dtype && a->type.weak == b->type.weak &&
            a->array == b->array && a->nargs == b->nargs && a->nints == b->nints &&
-           !a->name == !b->name && (!a->name || strcmp(a->name, b->name) == 0) &&
-           (a->nargs == 0 || memcmp(a->args, b->args, (size_t)a->nargs * sizeof *a->args) == 0) &&
-           (a->nints == 0 || memcmp(a->ints, b->ints, (size_t)a->nints * sizeof *a->ints) == 0);
+           !a->name == !b->name && (!a->name || strcmp(a->name, b->name) == 0) && same_parts(a, b);
 }
 
 /* Adds to a sorted list the names in another that it lacks, but for `except`. */
@@ -97,15 +109,25 @@ static void measure(struct arras_expr_node *e)
     }
 }
 
-static bool keep_parts(arras_graph *g, struct arras_expr_node *e)
+/* A copy of the graph's own, with all its parts; NULL: no memory. */
+static struct arras_expr_node *keep(arras_graph *g, const struct arras_expr_node *e)
 {
-    bool named = e->name != NULL;
+    size_t                  args = (size_t)e->nargs * sizeof *e->args;
+    size_t                  ints = (size_t)e->nints * sizeof *e->ints;
+    struct arras_expr_node *kept = ar_arena_alloc(&g->arena, 1, sizeof *e + args + ints);
 
-    e->args = ar_arena_copy(&g->arena, e->args, (size_t)e->nargs, sizeof *e->args);
-    e->ints = ar_arena_copy(&g->arena, e->ints, (size_t)e->nints, sizeof *e->ints);
-    if (named)
-        e->name = ar_string_keep(g, e->name, strlen(e->name));
-    return e->args && e->ints && (!named || e->name) && find_free_names(g, e);
+    if (!kept)
+        return NULL;
+    *kept = *e;
+    kept->args = (const arras_expr *)(kept + 1);
+    kept->ints = (const int64_t *)(kept->args + e->nargs);
+    if (args)
+        memcpy(kept + 1, e->args, args);
+    if (ints)
+        memcpy((char *)(kept + 1) + args, e->ints, ints);
+    if (e->name)
+        kept->name = ar_string_keep(g, e->name, strlen(e->name));
+    return (!e->name || kept->name) && find_free_names(g, kept) ? kept : NULL;
 }
 
 arras_expr ar_expr_intern(arras_graph *g, struct arras_expr_node *e)
@@ -113,20 +135,19 @@ arras_expr ar_expr_intern(arras_graph *g, struct arras_expr_node *e)
     const void             *found;
     struct arras_expr_node *kept;
 
-    e->graph = g;
-    measure(e);
     e->hash = expr_hash(e);
-    e->form = form_of(e);
     if ((found = ar_table_find(&g->expr_set, e->hash, expr_same, e)))
         return found;
+    e->graph = g;
+    measure(e);
+    e->form = form_of(e);
     if (e->depth > AR_MAX_DEPTH)
         return ar_expr_poison(
             g, ARRAS_ELIMIT,
             "an expression is nested more than %d deep: split it into several arrays",
             AR_MAX_DEPTH);
     e->id = g->nexprs;
-    if (!keep_parts(g, e) || !(kept = ar_arena_copy(&g->arena, e, 1, sizeof *e)) ||
-        !ar_table_add(&g->expr_set, e->hash, kept))
+    if (!(kept = keep(g, e)) || !ar_table_add(&g->expr_set, e->hash, kept))
         return ar_expr_memory(g);
     g->nexprs++;
     return kept;
@@ -196,17 +217,24 @@ static arras_expr check_args(const char *what, int n, const arras_expr *args)
 
 static const ar_type index_type = { ARRAS_I64, false };
 
-arras_expr ar_expr_index(arras_graph *g, int axis)
+static arras_expr make_index(arras_graph *g, int axis)
 {
-    if (axis < 0 || axis >= ARRAS_MAX_RANK)
-        return ar_expr_poison(g, ARRAS_EAXIS, "index of axis %d: axes are 0..%d", axis,
-                              ARRAS_MAX_RANK - 1);
     return ar_expr_intern(g, &(struct arras_expr_node){ .kind = AR_EXPR_INDEX,
                                                         .type = index_type,
                                                         .axes = axis + 1,
                                                         .uses = (uint32_t)1 << axis,
                                                         .nints = 1,
                                                         .ints = (int64_t[]){ axis } });
+}
+
+arras_expr ar_expr_index(arras_graph *g, int axis)
+{
+    if (axis < 0 || axis >= ARRAS_MAX_RANK)
+        return ar_expr_poison(g, ARRAS_EAXIS, "index of axis %d: axes are 0..%d", axis,
+                              ARRAS_MAX_RANK - 1);
+    if (!g->indices[axis])
+        g->indices[axis] = make_index(g, axis);
+    return g->indices[axis];
 }
 
 arras_expr ar_expr_var(arras_graph *g, const char *name)
@@ -266,23 +294,25 @@ static bool is_int_literal(arras_expr e)
     return e->kind == AR_EXPR_LITERAL && e->type.dtype == ARRAS_I64;
 }
 
-/* As for arrays (build_map.c): an untyped integer must fit, but comparisons are exact. */
-static arras_expr fit_literals(ar_op op, int n, arras_expr *args)
+static bool signature(ar_signature *out, ar_op op, int n, const arras_expr *args)
 {
-    ar_type      types[AR_MAX_ARITY];
-    ar_signature s;
+    ar_type types[AR_MAX_ARITY];
 
     for (int i = 0; i < n; i++)
         types[i] = args[i]->type;
-    if (!ar_op_signature(&s, op, types))
-        return NULL; /* reported by the caller */
+    return ar_op_signature(out, op, types);
+}
+
+/* As for arrays (build_map.c): an untyped integer must fit, but comparisons are exact. */
+static arras_expr fit_literals(ar_op op, int n, arras_expr *args, const ar_signature *s)
+{
     for (int i = 0; i < n; i++) {
-        if (!is_int_literal(args[i]) || ar_integer_fits(args[i]->ints[0], s.operand[i]))
+        if (!is_int_literal(args[i]) || ar_integer_fits(args[i]->ints[0], s->operand[i]))
             continue;
         if (!ar_op_is_comparison(op))
             return ar_expr_poison(args[i]->graph, ARRAS_EDTYPE,
                                   "%s: %" PRId64 " does not fit %s: cast the other operand",
-                                  ar_op_name(op), args[i]->ints[0], ar_dtype_name(s.operand[i]));
+                                  ar_op_name(op), args[i]->ints[0], ar_dtype_name(s->operand[i]));
         args[i] = ar_expr_cast(args[i], ARRAS_I64);
     }
     return NULL;
@@ -332,8 +362,8 @@ arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *operands)
 {
     arras_expr   bad, args[AR_MAX_ARITY];
     arras_graph *g;
-    ar_type      types[AR_MAX_ARITY];
     ar_signature s;
+    bool         defined;
 
     if ((bad = check_args(ar_op_name(op), n, operands)))
         return bad;
@@ -342,16 +372,18 @@ arras_expr ar_expr_apply(ar_op op, int n, const arras_expr *operands)
         return ar_expr_poison(g, ARRAS_EINVAL, "%s takes %d operands, not %d", ar_op_name(op),
                               ar_op_arity(op), n);
     memcpy(args, operands, (size_t)n * sizeof *args);
-    if ((bad = fit_literals(op, n, args)))
+    defined = signature(&s, op, n, args);
+    if (defined && (bad = fit_literals(op, n, args, &s)))
         return bad;
-    for (int i = 0; i < n; i++)
-        types[i] = args[i]->type;
-    if (ar_op_is_comparison(op) && ar_types_mixed(types[0], types[1]))
-        return compare_mixed(op, args);
-    if (!ar_op_signature(&s, op, types))
+    if (ar_op_is_comparison(op)) {
+        if (ar_types_mixed(args[0]->type, args[1]->type))
+            return compare_mixed(op, args);
+        defined = signature(&s, op, n, args); /* again: a number may have got its type */
+    }
+    if (!defined)
         return ar_expr_poison(g, ARRAS_EDTYPE, "%s is not defined for %s%s%s", ar_op_name(op),
-                              ar_dtype_name(types[0].dtype), n > 1 ? " and " : "",
-                              n > 1 ? ar_dtype_name(types[n - 1].dtype) : "");
+                              ar_dtype_name(args[0]->type.dtype), n > 1 ? " and " : "",
+                              n > 1 ? ar_dtype_name(args[n - 1]->type.dtype) : "");
     if (op == AR_OP_pow && ar_dtype_is_integer(s.compute) && is_int_literal(args[1]) &&
         args[1]->ints[0] < 0 && !s.result.weak)
         return ar_expr_poison(g, ARRAS_EDTYPE,
@@ -413,7 +445,7 @@ static arras_expr check_indices(arras_graph *g, int n, const arras_expr *indices
 static arras_expr load(arras_graph *g, arras_array x, int64_t binding, arras_dtype dtype, int n,
                        const arras_expr *indices, const arras_edge *edges)
 {
-    int64_t    ints[1 + ARRAS_MAX_RANK] = { binding };
+    int64_t    ints[1 + ARRAS_MAX_RANK];
     arras_expr args[2 * ARRAS_MAX_RANK], bad;
     int        nargs = n;
 
@@ -422,6 +454,7 @@ static arras_expr load(arras_graph *g, arras_array x, int64_t binding, arras_dty
                               ARRAS_MAX_RANK);
     if ((bad = check_indices(g, n, indices)))
         return bad;
+    ints[0] = binding;
     for (int d = 0; d < n; d++) {
         arras_edge edge = edges ? edges[d] : (arras_edge){ ARRAS_EDGE_NONE, NULL };
 

@@ -94,15 +94,45 @@ static ar_extent joined(ar_extent a, ar_extent b)
     return between(ar_min64(a.low, b.low), ar_max64(a.high, b.high));
 }
 
-static ar_extent of_operation(looker *l, arras_expr e, const ar_frame *around)
+/* 1 or 0 where a comparison has that value in every cell; -1: not known. */
+static int truth_of(looker *l, arras_expr e, const ar_frame *around)
 {
-    int       first = e->ints[0] == AR_OP_where;
+    bool      strict = e->kind == AR_EXPR_OP && e->ints[0] == AR_OP_less;
     ar_extent a, b;
 
-    if (e->nargs - first < 1 || e->nargs - first > 2)
+    if (e->kind != AR_EXPR_OP || (!strict && e->ints[0] != AR_OP_less_equal))
+        return -1;
+    a = extent_of(l, e->args[0], around);
+    b = extent_of(l, e->args[1], around);
+    if (!a.known || !b.known)
+        return -1;
+    if (a.high < b.low || (!strict && a.high == b.low))
+        return 1;
+    return a.low > b.high || (strict && a.low == b.high) ? 0 : -1;
+}
+
+static ar_extent of_choice(looker *l, arras_expr e, const ar_frame *around)
+{
+    int       truth = truth_of(l, e->args[0], around);
+    ar_extent a, b;
+
+    if (truth >= 0)
+        return extent_of(l, e->args[truth ? 1 : 2], around);
+    a = extent_of(l, e->args[1], around);
+    b = extent_of(l, e->args[2], around);
+    return a.known && b.known ? joined(a, b) : unknown;
+}
+
+static ar_extent of_operation(looker *l, arras_expr e, const ar_frame *around)
+{
+    ar_extent a, b;
+
+    if (e->ints[0] == AR_OP_where)
+        return of_choice(l, e, around);
+    if (e->nargs < 1 || e->nargs > 2)
         return unknown;
-    a = extent_of(l, e->args[first], around);
-    b = e->nargs - first == 2 ? extent_of(l, e->args[first + 1], around) : a;
+    a = extent_of(l, e->args[0], around);
+    b = e->nargs == 2 ? extent_of(l, e->args[1], around) : a;
     if (!a.known || !b.known)
         return unknown;
     switch (e->ints[0]) {
@@ -114,27 +144,35 @@ static ar_extent of_operation(looker *l, arras_expr e, const ar_frame *around)
     case AR_OP_remainder: return remainder_of(a, b);
     case AR_OP_minimum: return between(ar_min64(a.low, b.low), ar_min64(a.high, b.high));
     case AR_OP_maximum: return between(ar_max64(a.low, b.low), ar_max64(a.high, b.high));
-    case AR_OP_where: return joined(a, b);
     default: return unknown;
     }
 }
 
 /* ---- Leaves ---------------------------------------------------------------------------------- */
 
-/* A variable that has no values reads nothing, whatever its extent. */
+/* Values of a variable from lo to hi, without hi: one that has none reads nothing. */
+static ar_extent of_values(looker *l, arras_expr lo, arras_expr hi, const ar_frame *around)
+{
+    ar_extent first = extent_of(l, lo, around), end = extent_of(l, hi, around);
+
+    if (!first.known || !end.known)
+        return unknown;
+    return between(first.low, ar_max64(first.low, end.high - 1));
+}
+
 static ar_extent of_variable(looker *l, arras_expr e, const ar_frame *around)
 {
-    ar_extent lo, hi;
-
     while (around && (!around->variable || strcmp(around->variable, e->name) != 0))
         around = around->outer;
-    if (!around)
-        return unknown;
-    lo = extent_of(l, around->lo, around->outer);
-    hi = extent_of(l, around->hi, around->outer);
-    if (!lo.known || !hi.known)
-        return unknown;
-    return between(lo.low, ar_max64(lo.low, hi.high - 1));
+    return around ? of_values(l, around->lo, around->hi, around->outer) : unknown;
+}
+
+/* The place of the best cell is a value of the variable. */
+static ar_extent of_reduction(looker *l, arras_expr e, const ar_frame *around)
+{
+    bool is_place = e->ints[0] == AR_REDUCE_argmin || e->ints[0] == AR_REDUCE_argmax;
+
+    return is_place ? of_values(l, e->args[0], e->args[1], around) : unknown;
 }
 
 static ar_extent of_size(const looker *l, arras_expr e)
@@ -156,6 +194,7 @@ static ar_extent extent_of(looker *l, arras_expr e, const ar_frame *around)
     case AR_EXPR_INDEX: return between(l->space->lo[e->ints[0]], l->space->hi[e->ints[0]] - 1);
     case AR_EXPR_VAR: return of_variable(l, e, around);
     case AR_EXPR_SIZE: return of_size(l, e);
+    case AR_EXPR_REDUCE: return of_reduction(l, e, around);
     case AR_EXPR_CAST:
         return e->type.dtype == ARRAS_I64 &&
                        ar_dtype_class(e->args[0]->type.dtype) == AR_CLASS_SIGNED

@@ -31,14 +31,15 @@ struct arras_graph {
 
     const arras_graph *whole; /* of a snapshot: the graph it is of, kept; else NULL */
     atomic_int         kept;  /* how often it must be freed more */
-    int64_t nexprs, nparams;
-    bool    memory_failed; /* once while recording: what came after may not be what was meant */
+    int64_t            nexprs, nparams;
+    arras_expr indices[ARRAS_MAX_RANK]; /* those made so far: passes ask for them all the time */
+    bool       memory_failed; /* once while recording: what came after may not be what was meant */
 
     /* Scratch of ar_lambda: what an expression became, valid where stamp is the current one. */
     struct ar_bound {
         int64_t    stamp;
         arras_expr expr;
-    }      *bound;
+    } * bound;
     size_t  bound_room;
     int64_t stamp;
 
@@ -53,7 +54,13 @@ enum { AR_AFFINE_MEMORY = 0 };
 
 /* The one node, or expression, equal to the given one, whose arrays may be the caller's own. */
 arras_array ar_intern(arras_graph *g, struct arras_node *node);
+/* A lambda of which all is known to be right. */
+arras_array ar_lambda_intern(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell,
+                             int n, const arras_array *bindings);
 arras_expr  ar_expr_intern(arras_graph *g, struct arras_expr_node *expr);
+
+/* constant + the sum of n terms, each a size and its factor, ordered by size. */
+arras_dim ar_dim_form(arras_graph *g, int64_t constant, int n, const int64_t *terms);
 
 const ar_named *ar_named_find(const arras_graph *g, const char *name);
 bool            ar_named_add(arras_graph *g, ar_named named);

@@ -450,6 +450,32 @@ bool ar_equal(arras_array x, arras_array y);
  * memory. */
 bool ar_graph_key(ar_text *out, const arras_graph *g);
 
+/* ---- Normal forms as bytes (pack.c) ---------------------------------------------------------- */
+
+/* Appends; numbers are eight bytes, strings are filled up to that. */
+void ar_pack_number(ar_text *out, int64_t number);
+void ar_pack_numbers(ar_text *out, int64_t n, const int64_t *numbers);
+void ar_pack_string(ar_text *out, const char *string);
+
+/* From bytes that are aligned as numbers are.  After something that is not there, `failed`. */
+typedef struct {
+    const char *at, *end;
+    bool        failed;
+} ar_unpacker;
+
+int64_t        ar_unpack_number(ar_unpacker *u);
+const int64_t *ar_unpack_numbers(ar_unpacker *u, int64_t n); /* where they are; NULL: failed */
+const char    *ar_unpack_string(ar_unpacker *u);             /* where it is; NULL: failed */
+
+/* A normal form of the program `recorded`, whose data it borrows.  False: no memory, or something
+ * in it cannot be said. */
+bool ar_graph_pack(ar_text *out, const arras_graph *g, const arras_graph *recorded);
+/* For a recorded program of the same key.  Bytes must be as they were packed: that is for their
+ * keeper to see to; what is found not to be a graph, or no memory, is NULL. */
+arras_graph *ar_graph_unpack(ar_unpacker *u, const arras_graph *recorded);
+/* Both are DATA of the same cells. */
+bool ar_data_same(arras_array a, arras_array b);
+
 /* ---- Numbers in texts (number.c) ------------------------------------------------------------- */
 
 /* The shortest digits that read back to the same bits. */

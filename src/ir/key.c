@@ -10,9 +10,18 @@ typedef struct {
     bool              *written; /* expressions, by id */
 } writer;
 
-static void put_number(writer *w, int64_t number)
+/* Keys are made whenever a program is looked up: where there is room, without a call. */
+static inline void put_number(writer *w, int64_t number)
 {
-    ar_text_put(w->out, (const char *)&number, sizeof number);
+    ar_text *out = w->out;
+
+    if (out->capacity - out->length <= sizeof number) {
+        ar_text_put(out, (const char *)&number, sizeof number);
+        return;
+    }
+    memcpy(out->data + out->length, &number, sizeof number);
+    out->length += sizeof number;
+    out->data[out->length] = '\0';
 }
 
 static void put_numbers(writer *w, int n, const int64_t *numbers)

@@ -243,14 +243,39 @@ static bool range_is_below(const looker *l, const ar_range *r, arras_dim length)
             ar_end_not_above(&after.hi, &end, &l->least));
 }
 
+/* A variable from 0 or more to a number that is not above `length`. */
+static bool variable_is_below(arras_expr e, int64_t length, const ar_frame *around)
+{
+    while (around && (!around->variable || strcmp(around->variable, e->name) != 0))
+        around = around->outer;
+    return around && ar_is_int(around->lo) && around->lo->ints[0] >= 0 && ar_is_int(around->hi) &&
+           around->hi->ints[0] <= length;
+}
+
+/* What most indices are, of arrays whose lengths are numbers: conditions could only narrow it. */
+static bool is_plainly_below(arras_expr e, arras_dim length, const ar_space *space,
+                             const ar_frame *around)
+{
+    if (ar_dim_symbolic(length))
+        return false;
+    if (e->kind == AR_EXPR_INDEX && e->ints[0] < space->rank)
+        return space->shape[e->ints[0]] > 0 && space->shape[e->ints[0]] <= length;
+    if (e->kind == AR_EXPR_VAR)
+        return variable_is_below(e, length, around);
+    return ar_is_int(e) && e->ints[0] >= 0 && e->ints[0] < length;
+}
+
 bool ar_index_is_below(arras_expr e, arras_dim length, const ar_space *space,
                        const ar_frame *around)
 {
-    looker   l = look_at(space);
+    looker   l;
     ar_range r;
 
     if (!is_plain_integer(e))
         return false;
+    if (is_plainly_below(e, length, space, around))
+        return true;
+    l = look_at(space);
     r = range_of(&l, e, around);
     return range_is_below(&l, &r, length);
 }
@@ -365,10 +390,11 @@ static ar_space space_of(arras_array lambda)
 bool ar_load_is_inside(arras_array lambda, arras_expr load, int axis)
 {
     search s = { .at = is_inside, .space = space_of(lambda), .load = load, .axis = axis };
+    bool   variable = load->args[axis]->kind == AR_EXPR_VAR; /* of a reduction around it */
 
     s.length = lambda->inputs[load->ints[0]]->shape[axis];
     /* Most need no search: without variables and conditions. */
-    return is_inside(&s, NULL) || search_within(&s, lambda->ref, NULL);
+    return (!variable && is_inside(&s, NULL)) || search_within(&s, lambda->ref, NULL);
 }
 
 /* ---- How far a load reads -------------------------------------------------------------------- */

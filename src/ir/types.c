@@ -133,10 +133,20 @@ ar_type ar_types_promote(const ar_types_met *met)
     return (ar_type){ promote_weak(all, met->untyped), false };
 }
 
+static bool all_alike(int n, const ar_type *types)
+{
+    for (int i = 1; i < n; i++)
+        if (types[i].dtype != types[0].dtype || types[i].weak != types[0].weak)
+            return false;
+    return n > 0;
+}
+
 static ar_type promote_all(int n, const ar_type *types)
 {
     ar_types_met met = { .untyped = ARRAS_NO_DTYPE };
 
+    if (all_alike(n, types))
+        return types[0];
     for (int i = 0; i < n; i++)
         ar_types_meet(&met, types[i]);
     return ar_types_promote(&met);

@@ -5,6 +5,9 @@
 
 /* A kernel of its own has its price, whatever it computes. */
 enum { PS_KERNEL = 2000000 };
+/* Operations of an array with several readers: those of more would be computed again and again,
+ * since not all who share them fit into one kernel. */
+enum { MOST_SHARED = 128 };
 
 /* ---- Lists of arrays ------------------------------------------------------------------------- */
 
@@ -162,6 +165,8 @@ static const char *obstacle(const ar_fusion *f, const ar_item *item)
 
     if (item->operations > AR_FUSE_OPERATIONS || item->depth > AR_FUSE_DEPTH)
         return "a kernel would be too long";
+    if (item->readers > 1 && item->operations > MOST_SHARED)
+        return "too long to be computed by several";
     for (const ar_use *use = item->uses; use; use = use->next) {
         covered = covered || use->covers;
         if (!use->inside)

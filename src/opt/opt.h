@@ -50,6 +50,10 @@ typedef struct {
 } ar_decisions;
 
 void ar_decisions_free(ar_decisions *decisions);
+/* As bytes, and back (decisions_pack.c); false: no memory, or bytes that are none.  Those left are
+ * all of the decisions; *out, the caller's, keeps what it needs of them. */
+bool ar_decisions_pack(ar_text *out, const ar_decisions *decisions);
+bool ar_decisions_unpack(ar_decisions *out, ar_unpacker *u, const arras_graph *optimised);
 
 /* In bytes.  Arrays whose sizes are not known (sizes NULL or -1) are left out. */
 typedef struct {

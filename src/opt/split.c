@@ -90,9 +90,17 @@ static bool has_few_cells(int rank, const arras_dim *shape)
     return cells < FEW_CELLS && rank < ARRAS_MAX_RANK;
 }
 
+/* Sizes, and cells of arrays that have sizes. */
+static bool is_length(arras_expr end)
+{
+    if (end->kind == AR_EXPR_OP && end->ints[0] == AR_OP_multiply)
+        return is_length(end->args[0]) && is_length(end->args[1]);
+    return ar_is_int(end) ? end->ints[0] > 0 : end->kind == AR_EXPR_SIZE;
+}
+
 static bool is_longer(arras_expr end, int64_t length)
 {
-    return ar_is_int(end) ? end->ints[0] > length : end->kind == AR_EXPR_SIZE;
+    return ar_is_int(end) ? end->ints[0] > length : is_length(end);
 }
 
 typedef struct {
@@ -191,16 +199,22 @@ static arras_expr reduce_part(const reduction *d, ar_reduction by, ar_tree tree,
 }
 
 /* Every part, along axis 0; of an array that is too long for the range, the last ones are empty. */
-static arras_array store_parts(const reduction *d, ar_reduction by, const cut *c)
+static arras_array store_cells(const reduction *d, const cut *c, arras_expr part)
 {
     arras_expr number = ar_expr_index(d->r->to, 0);
-    arras_expr part = reduce_part(d, by, AR_TREE_PART, c, number, d->end, moved(d, d->body, false));
 
     if (!c->all_used && part->kind != AR_EXPR_POISON)
         part = ar_expr_apply(AR_OP_where, 3,
                              (arras_expr[]){ ar_binary(AR_OP_less, number, c->used), part,
                                              ar_expr_cast(ar_int(d->r->to, 0), part->type.dtype) });
     return store(d, c->parts, part);
+}
+
+static arras_array store_parts(const reduction *d, ar_reduction by, const cut *c)
+{
+    return store_cells(d, c,
+                       reduce_part(d, by, AR_TREE_PART, c, ar_expr_index(d->r->to, 0), d->end,
+                                   moved(d, d->body, false)));
 }
 
 static arras_expr join_parts(const reduction *d, ar_reduction by, ar_tree tree, const cut *c,
@@ -211,14 +225,33 @@ static arras_expr join_parts(const reduction *d, ar_reduction by, ar_tree tree, 
     return ar_expr_reduce_tree(by, tree, d->name, ar_int(d->r->to, 0), c->used, part);
 }
 
-/* The best of each part, then the first part that has the best of these, and there the place. */
+static arras_expr unsplit(const reduction *d)
+{
+    return ar_expr_reduce(d->reduction, d->name, ar_int(d->r->to, 0), d->end, d->body);
+}
+
+/* The place in each part and the cell there, then the place in the first part that has the best
+ * cell.  A walk over all parts takes that one, so that what lies below the parts is never read at
+ * places that are computed: it may be in a file.  Places are not negative, and the maximum of none
+ * of them is the error that the place in nothing is. */
 static arras_expr split_place(const reduction *d, const cut *c)
 {
-    ar_reduction best = d->reduction == AR_REDUCE_argmin ? AR_REDUCE_min : AR_REDUCE_max;
-    arras_array  parts = store_parts(d, best, c);
-    arras_expr   number = join_parts(d, d->reduction, AR_TREE_WHOLE, c, parts);
+    arras_graph *g = d->r->to;
+    ar_place_of  at = { &(ar_space){ .g = g }, NULL };
+    arras_expr   body = moved(d, d->body, false), part = ar_expr_index(g, 0);
+    arras_expr   place = reduce_part(d, d->reduction, AR_TREE_WHOLE, c, part, d->end, body);
+    arras_expr   cell = ar_substitute_variable(body, d->name, place, at);
+    arras_expr   walked = ar_expr_var(g, d->name), best, found;
 
-    return reduce_part(d, d->reduction, AR_TREE_WHOLE, c, number, d->end, d->body);
+    if (cell->kind == AR_EXPR_POISON) /* nested too deep */
+        return unsplit(d);
+    best = join_parts(d, d->reduction, AR_TREE_WHOLE, c, store_cells(d, c, cell));
+    found = ar_expr_apply(AR_OP_where, 3,
+                          (arras_expr[]){ ar_binary(AR_OP_equal, walked, best),
+                                          read_part(d, store_cells(d, c, place), walked),
+                                          ar_int(g, 0) });
+
+    return ar_expr_reduce(AR_REDUCE_max, d->name, ar_int(g, 0), c->used, found);
 }
 
 static arras_expr split_range(const reduction *d)
@@ -320,7 +353,7 @@ static arras_expr split(reduction *d)
         d->part = part_down(d->end->ints[0]);
         return split_range(d);
     }
-    return ar_expr_reduce(d->reduction, d->name, ar_int(d->r->to, 0), d->end, d->body);
+    return unsplit(d);
 }
 
 static arras_expr make(ar_rewrite *r, arras_expr e, const arras_expr *args, const ar_frame *around)

@@ -10,6 +10,8 @@ typedef struct {
     int64_t    stamp; /* of the frame in which that was made: what is known there may be used */
 } made;
 
+enum { FEW = 16 };
+
 typedef struct {
     int               rank;
     const arras_expr *indices; /* NULL: a variable */
@@ -19,7 +21,9 @@ typedef struct {
     const ar_space   *space;
     int64_t           frames; /* made so far; their stamps are negative, others are not */
     ar_table          memo;
-    ar_arena          arena;
+    made              few[FEW]; /* what is in it: the first ones here, */
+    int               nfew;
+    ar_arena          arena; /* others there */
 } substitution;
 
 static arras_expr substitute(substitution *s, arras_expr e, const ar_frame *around);
@@ -113,6 +117,17 @@ static bool made_is(const void *item, const void *key)
     return a->from == b->from && a->stamp == b->stamp;
 }
 
+/* False: no memory. */
+static bool remember(substitution *s, const made *now)
+{
+    made *kept = s->nfew < FEW ? &s->few[s->nfew++] : ar_arena_alloc(&s->arena, 1, sizeof *kept);
+
+    if (!kept)
+        return false;
+    *kept = *now;
+    return ar_table_add(&s->memo, now->from->hash, kept);
+}
+
 /* Depth is limited by AR_MAX_DEPTH. */
 static arras_expr substitute(substitution *s, arras_expr e, const ar_frame *around)
 {
@@ -126,10 +141,7 @@ static arras_expr substitute(substitution *s, arras_expr e, const ar_frame *arou
     if ((known = ar_table_find(&s->memo, e->hash, made_is, &now)))
         return known->to;
     now.to = substitute_anew(s, e, around);
-    known = ar_arena_copy(&s->arena, &now, 1, sizeof now);
-    if (!known || !ar_table_add(&s->memo, e->hash, known))
-        return ar_no_memory(e->graph);
-    return now.to;
+    return remember(s, &now) ? now.to : ar_no_memory(e->graph);
 }
 
 static arras_expr run(substitution *s, arras_expr e, const ar_frame *around)

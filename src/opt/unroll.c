@@ -8,6 +8,7 @@ enum {
     MOST_ROUNDS = 32,      /* of all reductions within one another */
     MOST_OPERATIONS = 300, /* of the result */
     MOST_CONTRACTED = 3,   /* rounds of a sum of products x[i, k] * y[k, j] */
+    MOST_NESTED = 16,      /* of such sums within one another */
     MOST_ALONG = 8,        /* rounds along an axis that nothing else runs along */
     MOST_VISITS = 1000
 };
@@ -72,19 +73,23 @@ static int64_t rounds_within(arras_expr e, int *visits)
 
 static bool is_worth_it(arras_expr e, const arras_expr *args, int64_t rounds)
 {
-    census c = { .variable = e->name };
-    int    visits = 0;
+    census  c = { .variable = e->name };
+    int     visits = 0;
+    int64_t all;
 
     if (e->ints[0] == AR_REDUCE_argmin || e->ints[0] == AR_REDUCE_argmax ||
         ar_expr_tree(e) != AR_TREE_WHOLE || rounds > MOST_ROUNDS ||
         (rounds < 1 && ar_reduction_identity((ar_reduction)e->ints[0]) < 0))
         return false;
     count(&c, args[2]);
+    all = rounds_within(e, &visits);
     if (c.visits > MOST_VISITS || (c.operations + 1) * rounds > MOST_OPERATIONS ||
-        rounds_within(e, &visits) > MOST_ROUNDS)
+        all > MOST_ROUNDS)
         return false;
     if (c.loads == 0 || c.shifting)
         return true;
+    if (c.loads > 1 && all > rounds && all > MOST_NESTED)
+        return false;
     return rounds <= (c.loads > 1 ? MOST_CONTRACTED : MOST_ALONG);
 }
 

@@ -170,7 +170,8 @@ bool ar_disk_fetch(ar_text *object, const ar_disk *disk, const ar_key *key)
     fd = openat(disk->directory, disk->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return false;
-    found = is_readable(fd, &s) && ar_read_all(object, fd) && unwrap(object, key);
+    found = is_readable(fd, &s) && ar_text_reserve(object, (size_t)s.st_size) &&
+            ar_read_all(object, fd) && unwrap(object, key);
     /* Its age says how long ago it was used, to a day: a write per hit would be dear. */
     if (found && time(NULL) - s.st_mtime > DAY)
         futimens(fd, NULL);

@@ -42,8 +42,8 @@ static arras_status decode_records(const ar_source *s, void *cells, size_t size,
     if (!ar_text_reserve(&bytes->bytes, all))
         return ar_fail_memory(err, all);
     char *records = bytes->bytes.data + bytes->bytes.length;
-    status = ar_chain_decode(&s->chain, bytes->skipped, records, all, bytes->bytes.data,
-                             bytes->bytes.length, err);
+    status = ar_chain_decode_with(&bytes->between, &s->chain, bytes->skipped, records, all,
+                                  bytes->bytes.data, bytes->bytes.length, err);
     if (status == ARRAS_OK)
         ar_flat_pick(cells, s->info.dtype, s->record.swapped, records + s->record.at,
                      (int64_t)s->record.bytes, (int64_t)n);
@@ -55,8 +55,8 @@ static arras_status decode(const ar_source *s, void *cells, size_t size, ar_chun
 {
     if (s->record.bytes)
         return decode_records(s, cells, size, bytes, err);
-    return ar_chain_decode(&s->chain, bytes->skipped, cells, size, bytes->bytes.data,
-                           bytes->bytes.length, err);
+    return ar_chain_decode_with(&bytes->between, &s->chain, bytes->skipped, cells, size,
+                                bytes->bytes.data, bytes->bytes.length, err);
 }
 
 /* Which bytes of a chunk are wanted. */
@@ -124,9 +124,15 @@ arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, si
 
 /* ---- One chunk, wherever it comes to be ------------------------------------------------------ */
 
+void ar_chunk_bytes_free(ar_chunk_bytes *bytes)
+{
+    ar_text_free(&bytes->bytes);
+    ar_codec_scratch_free(&bytes->between);
+}
+
 void ar_chunk_scratch_free(ar_chunk_scratch *scratch)
 {
-    ar_text_free(&scratch->bytes.bytes);
+    ar_chunk_bytes_free(&scratch->bytes);
     ar_free(scratch->cells);
 }
 

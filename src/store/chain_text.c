@@ -62,6 +62,30 @@ static arras_status refuse_missing(const ar_codec *codec, arras_error *err)
                    codec->missing);
 }
 
+/* ---- Text of limited length -------------------------------------------------------------------
+ */
+
+typedef struct {
+    char  *at;
+    size_t left; /* with the NUL */
+} printer;
+
+AR_PRINTF(2, 3) static void print(printer *p, const char *format, ...)
+{
+    va_list args;
+    int     n;
+
+    va_start(args, format);
+    n = vsnprintf(p->at, p->left, format, args);
+    va_end(args);
+    if (n > 0) {
+        size_t written = (size_t)n < p->left ? (size_t)n : p->left - 1;
+
+        p->at += written;
+        p->left -= written;
+    }
+}
+
 /* ---- Codecs with words of their own ---------------------------------------------------------- */
 
 static const char *const blosc_compressors[] = {
@@ -165,24 +189,54 @@ static const entry entries[] = {
     { &ar_codec_blosc_hdf5, read_blosc, 0, 0, 0 },
 };
 
-static arras_status unknown_word(const char *word, arras_error *err)
+/* Built in, and its library is on this machine. */
+static bool is_there(const ar_codec *codec)
 {
-    const char *nearest = "";
+    return !codec->missing && (codec != &ar_codec_blosc_hdf5 || ar_codec_blosc_loads());
+}
+
+static void list_codecs(printer *p)
+{
+    const char *gap = "";
+
+    for (size_t i = 0; i < AR_COUNT(entries); i++) {
+        if (!is_there(entries[i].codec))
+            continue;
+        print(p, "%s%s", gap, entries[i].codec->name);
+        gap = ", ";
+    }
+}
+
+static const char *nearest_codec(const char *word)
+{
+    const char *nearest = NULL;
     int         distance = 3; /* what is farther is no slip of the hand */
 
-    if (is_number(word))
-        return ar_fail(err, ARRAS_EINVAL, "codecs: the number %s follows no name that takes one",
-                       word);
     for (size_t i = 0; i < AR_COUNT(entries); i++) {
         int d = ar_text_distance(word, entries[i].codec->name);
 
-        if (d < distance) {
+        if (d < distance && is_there(entries[i].codec)) {
             distance = d;
             nearest = entries[i].codec->name;
         }
     }
-    return ar_fail(err, ARRAS_EINVAL, "there is no codec '%s'%s%s%s", word,
-                   *nearest ? "; did you mean '" : "", nearest, *nearest ? "'?" : "");
+    return nearest;
+}
+
+static arras_status unknown_word(const char *word, arras_error *err)
+{
+    const char *nearest = nearest_codec(word);
+    char        list[256] = "";
+
+    if (is_number(word))
+        return ar_fail(err, ARRAS_EINVAL, "codecs: the number %s follows no name that takes one",
+                       word);
+    list_codecs(&(printer){ list, sizeof list });
+    if (nearest)
+        return ar_fail(err, ARRAS_EINVAL,
+                       "there is no codec '%s'; did you mean '%s'?  There are %s", word, nearest,
+                       list);
+    return ar_fail(err, ARRAS_EINVAL, "there is no codec '%s'; there are %s", word, list);
 }
 
 static arras_status read_level(ar_codec_step *step, const entry *e, reader *r, arras_error *err)
@@ -237,27 +291,6 @@ arras_status ar_chain_parse(ar_codec_chain *out, const char *text, int cell_size
 }
 
 /* ---- Printing -------------------------------------------------------------------------------- */
-
-typedef struct {
-    char  *at;
-    size_t left; /* with the NUL */
-} printer;
-
-AR_PRINTF(2, 3) static void print(printer *p, const char *format, ...)
-{
-    va_list args;
-    int     n;
-
-    va_start(args, format);
-    n = vsnprintf(p->at, p->left, format, args);
-    va_end(args);
-    if (n > 0) {
-        size_t written = (size_t)n < p->left ? (size_t)n : p->left - 1;
-
-        p->at += written;
-        p->left -= written;
-    }
-}
 
 static void print_values(printer *p, const int64_t *values, int64_t n)
 {

@@ -34,6 +34,12 @@ typedef struct pool {
     spare       *spares;
 } pool;
 
+/* Memory of one reader, kept for the next. */
+typedef struct helper {
+    struct helper *next;
+    ar_chunk_bytes bytes;
+} helper;
+
 struct ar_chunk_cache {
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t  decoded;
@@ -41,6 +47,7 @@ struct ar_chunk_cache {
     entry          *newest, *oldest;
     entry          *buckets[BUCKETS];
     pool           *pools;
+    helper         *helpers; /* that nobody uses */
 };
 
 /* ---- Entries; the lock is held --------------------------------------------------------------- */
@@ -151,6 +158,38 @@ static void free_pools(ar_chunk_cache *c)
     }
 }
 
+/* NULL: no memory. */
+static helper *take_helper(ar_chunk_cache *c)
+{
+    helper *h;
+
+    pthread_mutex_lock(&c->lock);
+    h = c->helpers;
+    if (h)
+        c->helpers = h->next;
+    pthread_mutex_unlock(&c->lock);
+    return h ? h : ar_alloc(1, sizeof *h);
+}
+
+static void give_helper(ar_chunk_cache *c, helper *h)
+{
+    pthread_mutex_lock(&c->lock);
+    h->next = c->helpers;
+    c->helpers = h;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void free_helpers(ar_chunk_cache *c)
+{
+    while (c->helpers) {
+        helper *h = c->helpers;
+
+        c->helpers = h->next;
+        ar_chunk_bytes_free(&h->bytes);
+        ar_free(h);
+    }
+}
+
 static void drop(ar_chunk_cache *c, entry *e)
 {
     entry **at = bucket_of(c, e->source, e->number);
@@ -219,6 +258,7 @@ void ar_chunk_cache_free(ar_chunk_cache *c)
     while (c->oldest)
         drop(c, c->oldest);
     free_pools(c);
+    free_helpers(c);
     pthread_cond_destroy(&c->decoded);
     pthread_mutex_destroy(&c->lock);
     ar_free(c);
@@ -234,12 +274,12 @@ typedef struct {
     size_t          cell_size, chunk_size;
     char           *origin;
     const int64_t  *strides;
-    ar_chunk_bytes  bytes;
+    ar_chunk_bytes *bytes;
 } reading;
 
 /* The entry of a chunk, ready, with one user more; NULL with no failure: the cache is full, and the
- * caller decodes for itself. */
-static arras_status take(entry **out, reading *r, int64_t number, const int64_t *chunk,
+ * caller decodes for itself.  *busy: another thread decodes it; with NULL that is waited for. */
+static arras_status take(entry **out, bool *busy, reading *r, int64_t number, const int64_t *chunk,
                          arras_error *err)
 {
     ar_chunk_cache *c = r->cache;
@@ -247,8 +287,13 @@ static arras_status take(entry **out, reading *r, int64_t number, const int64_t 
     arras_status    status;
 
     pthread_mutex_lock(&c->lock);
-    while ((e = find(c, r->source, number)) && !e->ready)
+    while ((e = find(c, r->source, number)) && !e->ready && !busy)
         pthread_cond_wait(&c->decoded, &c->lock);
+    if (e && !e->ready) {
+        *busy = true;
+        pthread_mutex_unlock(&c->lock);
+        return ARRAS_OK;
+    }
     if (e) {
         e->users++;
         take_out(c, e);
@@ -258,7 +303,7 @@ static arras_status take(entry **out, reading *r, int64_t number, const int64_t 
     pthread_mutex_unlock(&c->lock);
     if (e || !*out)
         return ARRAS_OK;
-    status = ar_source_chunk(r->source, chunk, (*out)->cells, r->chunk_size, &r->bytes, err);
+    status = ar_source_chunk(r->source, chunk, (*out)->cells, r->chunk_size, r->bytes, err);
     pthread_mutex_lock(&c->lock);
     (*out)->ready = true;
     if (status != ARRAS_OK)
@@ -295,9 +340,8 @@ static arras_status read_alone(reading *r, const int64_t *chunk, const ar_box *c
                                arras_error *err)
 {
     char        *own = ar_alloc(r->chunk_size, 1);
-    arras_status status =
-        own ? ar_source_chunk(r->source, chunk, own, r->chunk_size, &r->bytes, err)
-            : ar_fail_memory(err, r->chunk_size);
+    arras_status status = own ? ar_source_chunk(r->source, chunk, own, r->chunk_size, r->bytes, err)
+                              : ar_fail_memory(err, r->chunk_size);
 
     if (status == ARRAS_OK)
         copy_out(r, cells, own);
@@ -305,14 +349,16 @@ static arras_status read_alone(reading *r, const int64_t *chunk, const ar_box *c
     return status;
 }
 
-static arras_status read_chunk(reading *r, const int64_t *chunk, const ar_box *cells,
+static arras_status read_chunk(reading *r, bool *busy, const int64_t *chunk, const ar_box *cells,
                                arras_error *err)
 {
-    entry       *e;
-    arras_status status = take(&e, r, ar_chunk_number(&r->source->info, chunk), chunk, err);
+    entry       *e = NULL;
+    arras_status status = take(&e, busy, r, ar_chunk_number(&r->source->info, chunk), chunk, err);
 
-    if (status != ARRAS_OK || !e)
-        return status == ARRAS_OK ? read_alone(r, chunk, cells, err) : status;
+    if (status != ARRAS_OK || (busy && *busy))
+        return status;
+    if (!e)
+        return read_alone(r, chunk, cells, err);
     copy_out(r, cells, e->cells);
     let_go(r->cache, e);
     return ARRAS_OK;
@@ -320,19 +366,44 @@ static arras_status read_chunk(reading *r, const int64_t *chunk, const ar_box *c
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
+/* Chunks that another thread decodes are left for the end: so threads which need the same ones do
+ * not wait for each other at every one of them, but decode some each. */
+static arras_status read_grid(reading *r, const ar_chunk_grid *grid, arras_error *err)
+{
+    enum { MOST_LEFT = 256 };
+    int64_t      left[MOST_LEFT], chunk[ARRAS_MAX_RANK];
+    int          nleft = 0;
+    ar_box       cells;
+    arras_status status = ARRAS_OK;
+
+    for (int64_t i = 0; i < grid->total && status == ARRAS_OK; i++) {
+        bool busy = false;
+
+        ar_chunk_grid_at(chunk, &cells, grid, &r->source->info, i);
+        status = read_chunk(r, nleft < MOST_LEFT ? &busy : NULL, chunk, &cells, err);
+        if (busy)
+            left[nleft++] = i;
+    }
+    for (int k = 0; k < nleft && status == ARRAS_OK; k++) {
+        ar_chunk_grid_at(chunk, &cells, grid, &r->source->info, left[k]);
+        status = read_chunk(r, NULL, chunk, &cells, err);
+    }
+    return status;
+}
+
 static arras_status read_chunks(reading *r, arras_error *err)
 {
     ar_chunk_grid grid;
-    int64_t       chunk[ARRAS_MAX_RANK];
-    ar_box        cells;
+    helper       *h = take_helper(r->cache);
     arras_status  status = ar_chunk_size(&r->chunk_size, &r->source->info, r->source->name, err);
 
+    if (!h)
+        return ar_fail_memory(err, sizeof *h);
+    r->bytes = &h->bytes;
     ar_chunk_grid_make(&grid, &r->source->info, &r->box);
-    for (int64_t i = 0; i < grid.total && status == ARRAS_OK; i++) {
-        ar_chunk_grid_at(chunk, &cells, &grid, &r->source->info, i);
-        status = read_chunk(r, chunk, &cells, err);
-    }
-    ar_text_free(&r->bytes.bytes);
+    if (status == ARRAS_OK)
+        status = read_grid(r, &grid, err);
+    give_helper(r->cache, h);
     return status;
 }
 

@@ -42,6 +42,8 @@ const ar_codec ar_codec_lz4_zarr = ABSENT("lz4", "liblz4");
 #ifndef ARRAS_HAVE_BLOSC
 const ar_codec ar_codec_blosc_hdf5 = ABSENT("blosc", "libblosc");
 const ar_codec ar_codec_blosc_zarr = ABSENT("blosc", "libblosc");
+
+bool ar_codec_blosc_loads(void) { return false; }
 #endif
 #ifndef ARRAS_HAVE_SZIP
 const ar_codec ar_codec_szip = ABSENT("szip", "libaec");

@@ -33,10 +33,15 @@ static void load(void)
                           blosc_library.compress && blosc_library.decompress;
 }
 
-static arras_status need_library(arras_error *err)
+bool ar_codec_blosc_loads(void)
 {
     pthread_once(&blosc_library.once, load);
-    if (blosc_library.there)
+    return blosc_library.there;
+}
+
+static arras_status need_library(arras_error *err)
+{
+    if (ar_codec_blosc_loads())
         return ARRAS_OK;
     return ar_fail(err, ARRAS_EFORMAT, "blosc: %s can't be loaded; install it",
                    ARRAS_BLOSC_LIBRARY);

@@ -23,6 +23,9 @@ arras_status ar_codec_refuse_decode(const ar_codec_step *step, int cell_size, ar
 arras_status ar_codec_refuse_encode(const ar_codec_step *step, int cell_size, ar_text *out,
                                     const void *in, size_t n, arras_error *err);
 
+/* libblosc is loaded when it is first needed: whether this machine has it. */
+bool ar_codec_blosc_loads(void);
+
 /* For `grown` of compressors: enough for any that does not try to waste. */
 size_t ar_codec_grown(size_t n);
 

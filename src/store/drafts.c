@@ -85,6 +85,8 @@ static void remove_entries(int directory, int depth)
         }
 }
 
+void ar_draft_delete(int directory, const char *name) { remove_entry(directory, name, 0); }
+
 /* Threads that write into a directory see that it is over, and the last file they make goes too. */
 static void remove_draft(const char *path)
 {

@@ -262,7 +262,7 @@ arras_status ar_flat_create(ar_sink **out, const ar_flat_shape *shape, const cha
     f->replaces = options->replace;
     arras_status status = access(path, F_OK) == 0 && !f->replaces
                               ? ar_fail(err, ARRAS_EIO, "%s is there already", path)
-                              : ar_file_make_beside(&f->temporary, &f->flat.fd, path, err);
+                              : ar_file_make_beside(&f->temporary, &f->flat.fd, false, path, err);
     if (status != ARRAS_OK) {
         ar_free(f);
         return status;

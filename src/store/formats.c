@@ -132,6 +132,7 @@ arras_status ar_store_create(ar_sink **out, const char *path, const char *inside
 {
     static const ar_sink_options defaults;
 
+    ar_store_tidy(path, inside, options && options->replace);
     for (size_t i = 0; i < AR_COUNT(endings); i++)
         if (ends_with(path, endings[i].ending)) {
             if (!endings[i].format->create)

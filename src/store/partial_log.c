@@ -153,12 +153,12 @@ static void *keep_checkpoints(void *context)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static int open_in(const ar_partial_log *log, const char *name, int flags)
+static int open_in(const char *folder, const char *name, int flags)
 {
     ar_text path = { 0 };
     int     fd = -1;
 
-    ar_text_printf(&path, "%s/%s", log->folder, name);
+    ar_text_printf(&path, "%s/%s", folder, name);
     if (!path.failed)
         fd = open(path.data, flags | O_CLOEXEC, 0666);
     ar_text_free(&path);
@@ -175,7 +175,7 @@ static arras_status write_identity(const ar_partial_log *log, const char *identi
                                    arras_error *err)
 {
     ar_text      draft = { 0 }, name = { 0 };
-    int          fd = open_in(log, "identity.new", O_WRONLY | O_CREAT | O_TRUNC);
+    int          fd = open_in(log->folder, "identity.new", O_WRONLY | O_CREAT | O_TRUNC);
     arras_status status =
         fd < 0 ? cannot_open(log, err)
                : ar_file_write(fd, identity, (int64_t)strlen(identity), 0, log->folder, err);
@@ -199,7 +199,7 @@ static arras_status check_identity(const ar_partial_log *log, const char *identi
     enum { MOST = 1 << 20 };
     ar_text      text = { 0 };
     struct stat  st;
-    int          fd = open_in(log, "identity", O_RDONLY);
+    int          fd = open_in(log->folder, "identity", O_RDONLY);
     arras_status status;
 
     if (fd < 0)
@@ -221,8 +221,8 @@ static arras_status open_files(ar_partial_log *log, arras_error *err)
 {
     if (mkdir(log->folder, 0777) != 0 && errno != EEXIST)
         return cannot_open(log, err);
-    log->journal = open_in(log, "journal", O_RDWR | O_CREAT);
-    log->pieces = open_in(log, "pieces", O_RDWR | O_CREAT);
+    log->journal = open_in(log->folder, "journal", O_RDWR | O_CREAT);
+    log->pieces = open_in(log->folder, "pieces", O_RDWR | O_CREAT);
     if (log->journal < 0 || log->pieces < 0)
         return cannot_open(log, err);
     if (flock(log->journal, LOCK_EX | LOCK_NB) != 0)
@@ -353,9 +353,45 @@ arras_status ar_partial_close(ar_partial_log *log, arras_error *err)
     return status;
 }
 
+arras_status ar_partial_finished(const ar_partial_log *log, arras_error *err)
+{
+    int fd = open_in(log->folder, "finished", O_WRONLY | O_CREAT | O_TRUNC);
+
+    if (fd < 0)
+        return cannot_open(log, err);
+    close(fd);
+    return ARRAS_OK;
+}
+
+/* A journal that is gone was removed by a process that did not come to the end of removing. */
+static bool is_in_use(const char *folder)
+{
+    int  fd = open_in(folder, "journal", O_RDWR);
+    bool in_use = fd < 0 ? errno != ENOENT : flock(fd, LOCK_EX | LOCK_NB) != 0;
+
+    if (fd >= 0)
+        close(fd);
+    return in_use;
+}
+
+bool ar_partial_was_finished(struct timespec *when, const char *folder)
+{
+    int         fd = open_in(folder, "finished", O_RDONLY);
+    struct stat st;
+    bool        was = fd >= 0 && fstat(fd, &st) == 0 && !is_in_use(folder);
+
+    if (was)
+        *when = st.st_mtim;
+    if (fd >= 0)
+        close(fd);
+    return was;
+}
+
+/* What says that it is finished goes last. */
 void ar_partial_remove(const char *folder)
 {
-    static const char *const names[] = { "pieces", "journal", "identity.new", "identity" };
+    static const char *const names[] = { "pieces", "journal", "identity.new", "identity",
+                                         "finished" };
     ar_text                  path = { 0 };
 
     for (size_t i = 0; i < AR_COUNT(names); i++) {

@@ -4,6 +4,7 @@
  *     identity   what is being computed, as text; another one is another computation
  *     pieces     the bytes of pieces, one after the other
  *     journal    which pieces there are, and where; only what is on disk already
+ *     finished   empty: all pieces were put into the array, which is about to get its name
  *
  * Pieces go to the file at once; a thread brings them to disk and enters them in the journal from
  * time to time (a checkpoint), so that those who compute never wait for the disk. */
@@ -11,6 +12,8 @@
 #define AR_PARTIAL_LOG_H
 
 #include "store/boxes.h"
+
+#include <time.h>
 
 /* A chunk, by its number in C order, or (number -1) the cells of a box. */
 typedef struct {
@@ -35,6 +38,10 @@ arras_status    ar_partial_read(const ar_partial_log *log, const ar_piece *piece
                                 arras_error *err);
 /* A last checkpoint, and the end of the thread; the directory stays. */
 arras_status ar_partial_close(ar_partial_log *log, arras_error *err);
+/* To be called just before the array gets its name. */
+arras_status ar_partial_finished(const ar_partial_log *log, arras_error *err);
+/* When that was; false: it was not, or some process works on it. */
+bool ar_partial_was_finished(struct timespec *when, const char *folder);
 /* Removes the directory and all that is in it; only what is ours is in it. */
 void ar_partial_remove(const char *folder);
 

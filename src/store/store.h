@@ -23,7 +23,10 @@ typedef struct {
     bool     missing; /* not stored: every cell is the fill value */
     bool     part;    /* only those bytes that were asked for */
     uint32_t skipped; /* bit k: codec k of the chain was not applied to this chunk */
+    ar_codec_scratch between; /* memory for decoding */
 } ar_chunk_bytes;
+
+void ar_chunk_bytes_free(ar_chunk_bytes *bytes);
 
 /* ---- Sources --------------------------------------------------------------------------------- */
 
@@ -163,6 +166,11 @@ arras_status ar_store_create_partial(ar_sink **out, const char *path, const char
                                      arras_dtype dtype, int rank, const int64_t *shape,
                                      const ar_sink_options *options, const char *identity,
                                      double period, arras_error *err);
+/* Removes that directory where its process was killed after the array had got its name.  Whoever
+ * makes a sink does so first; replaces: the file may have been there before. */
+void ar_store_tidy(const char *path, const char *inside, bool replaces);
+/* That, and drafts, for a file that is replaced by other means than a sink. */
+void ar_store_tidy_file(const char *path);
 
 arras_status ar_store_append(ar_sink **out, const char *path, const char *inside, int axis,
                              int64_t extra, arras_error *err);

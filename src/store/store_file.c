@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -111,32 +112,52 @@ arras_status ar_file_write(int fd, const void *bytes, int64_t n, int64_t at, con
     return ARRAS_OK;
 }
 
-/* ".name.1a2b3c" in the directory of path. */
+/* ".name.1a2b3c.draft" in the directory of path. */
 static void name_beside(ar_text *out, const char *path, size_t length, uint64_t number)
 {
-    enum {
-        LONGEST = 200
-    }; /* of a name, which with what is added must have no more than 255 bytes */
     size_t start = length;
 
     while (start > 0 && path[start - 1] != '/')
         start--;
     ar_text_cut(out, 0);
     ar_text_put(out, path, start);
-    ar_text_printf(out, ".%.*s.%06x", (int)ar_min64((int64_t)(length - start), LONGEST),
-                   path + start, (unsigned)(number & 0xffffff));
+    ar_text_printf(out, ".%.*s.%06x" AR_DRAFT_ENDING,
+                   (int)ar_min64((int64_t)(length - start), AR_DRAFT_NAME), path + start,
+                   (unsigned)(number & 0xffffff));
 }
 
-/* mkstemp would make it for its owner only, whatever the umask says. */
-static int make(const char *name, int *fd)
+/* Drafts are locked while their process lives, so that others know which of them are stale.  Where
+ * there are no locks none is.  False: somebody just took it for one. */
+static bool lock_draft(int fd)
 {
-    if (!fd)
-        return mkdir(name, 0777);
-    *fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return *fd < 0 ? -1 : 0;
+    struct stat st;
+
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return false;
+    return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
-arras_status ar_file_make_beside(ar_text *name, int *fd, const char *path, arras_error *err)
+/* mkstemp would make it for its owner only, whatever the umask says.  EEXIST: not under this name.
+ */
+static int make(const char *name, int *fd, bool is_directory)
+{
+    if (is_directory && mkdir(name, 0777) != 0)
+        return -1;
+    *fd = is_directory ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                       : open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (*fd < 0) {
+        errno = is_directory && errno == ENOENT ? EEXIST : errno;
+        return -1;
+    }
+    if (lock_draft(*fd))
+        return 0;
+    close(*fd);
+    errno = EEXIST;
+    return -1;
+}
+
+arras_status ar_file_make_beside(ar_text *name, int *fd, bool is_directory, const char *path,
+                                 arras_error *err)
 {
     enum { TRIES = 100 };
     uint64_t seed = ar_hash_mix((uint64_t)getpid(), (uint64_t)ar_clock());
@@ -146,6 +167,7 @@ arras_status ar_file_make_beside(ar_text *name, int *fd, const char *path, arras
 
     while (length > 1 && path[length - 1] == '/')
         length--;
+    ar_drafts_sweep(path, length);
     for (uint64_t i = 0; i < TRIES && why == EEXIST; i++) {
         name_beside(&text, path, length, ar_hash_mix(seed, i));
         if (text.failed) {
@@ -153,7 +175,7 @@ arras_status ar_file_make_beside(ar_text *name, int *fd, const char *path, arras
             return ar_fail_memory(err, length);
         }
         ar_draft_remember(text.data); /* before it is there: a signal never leaves it behind */
-        why = make(text.data, fd) == 0 ? 0 : errno;
+        why = make(text.data, fd, is_directory) == 0 ? 0 : errno;
         if (why != 0)
             ar_draft_forget(text.data);
     }

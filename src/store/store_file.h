@@ -35,9 +35,12 @@ arras_status ar_file_names_read(ar_file_names *out, int directory, const char *n
                                 arras_error *err);
 void         ar_file_names_free(ar_file_names *names);
 
-/* Makes an empty file (fd NULL: a directory) beside `path`, with a name that begins with a dot: for
- * what is not complete yet.  *name is a new text, to be freed by ar_draft_name_free. */
-arras_status ar_file_make_beside(ar_text *name, int *fd, const char *path, arras_error *err);
+/* Makes an empty file or directory beside `path`, with a name that begins with a dot: for what is
+ * not complete yet.  *name is a new text, to be freed by ar_draft_name_free.  It is a draft as long
+ * as *fd is open, which is locked: what a process left behind that was killed is removed by the
+ * next who makes a draft for the same path. */
+arras_status ar_file_make_beside(ar_text *name, int *fd, bool is_directory, const char *path,
+                                 arras_error *err);
 /* Gives a complete file or directory its name; never in place of something that is there. */
 arras_status ar_file_appear(const char *temporary, const char *path, arras_error *err);
 

@@ -147,12 +147,23 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
+/* Registered once for all drafts, and never given back: libhdf5 forgets a driver that only an open
+ * file holds before it calls it to close that file.  One thread at a time is here. */
+static hid_t driver_id(void)
+{
+    static hid_t id = -1;
+
+    if (id < 0)
+        id = H5FDregister(&driver);
+    return id;
+}
+
 hid_t ar_h5_open_draft(const char *path, unsigned flags, ar_h5_disk *disk)
 {
     ar_h5_ids   ids = { .n = 0 };
     access_info info = { disk };
-    hid_t       id = ar_h5_keep(&ids, H5FDregister(&driver));
-    hid_t       access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS)), file = -1;
+    hid_t       id = driver_id(), file = -1;
+    hid_t       access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS));
 
     if (id >= 0 && access >= 0 && H5Pset_driver(access, id, &info) >= 0)
         file = flags & H5F_ACC_TRUNC ? H5Fcreate(path, flags, H5P_DEFAULT, access)

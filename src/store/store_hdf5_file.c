@@ -103,7 +103,8 @@ arras_status ar_h5_draft_fail(arras_error *err, const ar_h5_draft *draft, const 
 
 static arras_status start_copy(ar_h5_draft *draft, hid_t original, arras_error *err)
 {
-    arras_status status = ar_file_make_beside(&draft->path, &draft->disk.fd, draft->target, err);
+    arras_status status =
+        ar_file_make_beside(&draft->path, &draft->disk.fd, false, draft->target, err);
 
     if (status == ARRAS_OK)
         status = copy_target(draft, original, err);
@@ -118,7 +119,8 @@ static arras_status start_copy(ar_h5_draft *draft, hid_t original, arras_error *
 
 static arras_status start_new(ar_h5_draft *draft, arras_error *err)
 {
-    arras_status status = ar_file_make_beside(&draft->path, &draft->disk.fd, draft->target, err);
+    arras_status status =
+        ar_file_make_beside(&draft->path, &draft->disk.fd, false, draft->target, err);
 
     if (status != ARRAS_OK)
         return status;

@@ -1,9 +1,11 @@
 /* store_partial.c -- a sink that can be gone on with: chunks are collected in a directory beside
  * the file, which survives the process, and put into the file when all are there. */
+#include "store/drafts.h"
 #include "store/partial_log.h"
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Where a chunk is among the pieces. */
 typedef struct {
@@ -170,7 +172,7 @@ static arras_status move_all(partial_sink *s, ar_sink *to, arras_error *err)
         status = move_chunk(s, to, i, &bytes, err);
     for (size_t i = 0; i < s->nboxes && status == ARRAS_OK; i++)
         status = move_box(s, to, &s->boxes[i], &bytes, err);
-    ar_text_free(&bytes.bytes);
+    ar_chunk_bytes_free(&bytes);
     return status;
 }
 
@@ -199,6 +201,8 @@ static arras_status finish(ar_sink *self, arras_error *err)
 
     if (status == ARRAS_OK) {
         status = move_all(s, to, err);
+        if (status == ARRAS_OK)
+            status = ar_partial_finished(s->log, err);
         if (status == ARRAS_OK)
             status = to->type->finish(to, err);
         else
@@ -290,10 +294,48 @@ static void name_folder(ar_text *out, const char *path, const char *inside)
     ar_text_printf(out, "%.*s.%.100s", (int)(base - path), path, base);
     if (inside)
         ar_text_printf(out, ".%.100s", inside + (*inside == '/'));
-    for (size_t i = (size_t)(base - path); i < out->length; i++)
+    for (size_t i = (size_t)(base - path); i < out->length && !out->failed; i++)
         if (out->data[i] == '/')
             out->data[i] = '-';
     ar_text_add(out, ".partial");
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* A file that is replaced was there before; to get its name is a change of its status. */
+static bool has_appeared(const char *path, const char *inside, bool replaces,
+                         const struct timespec *since)
+{
+    ar_source  *source;
+    struct stat st;
+
+    if (replaces)
+        return stat(path, &st) == 0 && !is_before(&st.st_ctim, since);
+    if (ar_store_open(&source, path, inside, NULL) != ARRAS_OK)
+        return false;
+    source->type->close(source);
+    return true;
+}
+
+void ar_store_tidy(const char *path, const char *inside, bool replaces)
+{
+    ar_text         folder = { 0 };
+    struct timespec when;
+
+    name_folder(&folder, path, inside);
+    if (!folder.failed && ar_partial_was_finished(&when, folder.data) &&
+        has_appeared(path, inside, replaces, &when))
+        ar_partial_remove(folder.data);
+    ar_text_free(&folder);
+}
+
+void ar_store_tidy_file(const char *path)
+{
+    ar_drafts_sweep(path, strlen(path));
+    ar_store_tidy(path, NULL, true);
 }
 
 static arras_status open_log(partial_sink *s, const char *identity, double period, arras_error *err)

@@ -26,6 +26,7 @@ typedef struct {
     ar_text      groups;    /* names below it, "a/b"; the last is the array; "": it is the array */
     ar_text      json, attributes; /* of the array; attributes in v2 only */
     int          directory;        /* of the array */
+    int          draft;            /* the temporary directory */
 } zarr_sink;
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -163,6 +164,8 @@ static void release(zarr_sink *z)
 {
     if (z->directory >= 0)
         close(z->directory);
+    if (z->draft >= 0)
+        close(z->draft);
     ar_text_free(&z->target);
     ar_draft_name_free(&z->temporary);
     ar_text_free(&z->groups);
@@ -247,7 +250,7 @@ static arras_status find_target(zarr_sink *z, int *version, const char *path, co
 static arras_status make_tree(zarr_sink *z, arras_error *err)
 {
     ar_text      path = { 0 };
-    arras_status status = ar_file_make_beside(&z->temporary, NULL, z->target.data, err);
+    arras_status status = ar_file_make_beside(&z->temporary, &z->draft, true, z->target.data, err);
 
     if (status != ARRAS_OK)
         return status;
@@ -385,7 +388,7 @@ arras_status ar_zarr_create(ar_sink **out, const char *path, const char *inside,
 
     if (!z)
         return ar_fail_memory(err, sizeof *z);
-    z->directory = -1;
+    z->directory = z->draft = -1;
     z->sink.type = &sink_type;
     snprintf(z->sink.name, sizeof z->sink.name, "%s%s%s", path, inside && *inside ? "/" : "",
              inside ? inside + strspn(inside, "/") : "");
