@@ -112,6 +112,18 @@ def check_places(scratch, tally, h):
                             complain(said, lambda: read(scratch, f"{letter}.npy"), np.asarray(want)))
 
 
+def check_columns(scratch, tally):
+    """Maxima, and their places, of columns that are longer than memory."""
+    x = np.random.default_rng(5).random((300_000, 11))
+    x[1000], x[200_000, 3] = 2, np.nan
+    np.save(scratch / "tall.npy", x)
+    program = "a = max(x, 0)\nb = argmax(x, 0)\nc = argmin(x, 0)"
+    sinks = ["-o", "a=a.npy", "-o", "b=b.npy", "-o", "c=c.npy"]
+    said = scratch.run("run", program, "x=tall.npy", *sinks, "--memory=16M")
+    for name, want in {"a": x.max(axis=0), "b": x.argmax(axis=0), "c": x.argmin(axis=0)}.items():
+        tally.check(f"{name} down columns", complain(said, lambda: read(scratch, f"{name}.npy"), want))
+
+
 def check_replaced(scratch, tally, h):
     (scratch / "old.npy").write_bytes(b"old")
     said = scratch.run("run", LAPLACE.format(edge="0"), "h=in.h5:/raw", "-o", "old.npy", "--memory=2M")
@@ -272,6 +284,7 @@ def main():
         check_formats(scratch, tally, h)
         check_programs(scratch, tally, h)
         check_places(scratch, tally, h)
+        check_columns(scratch, tally)
         check_replaced(scratch, tally, h)
         check_ignored(scratch, tally)
         check_kills(scratch, tally, h, options.kills, 1)

@@ -149,6 +149,44 @@ static void what_all_need_is_kept(void)
     world_end();
 }
 
+static const char columns_text[] = "arras 1\n"
+                                   "input x : f64[9000, 40]\n"
+                                   "%0 = lambda(x) { max[k: 0, 9000](_0[k, i0]) } : f64[40]\n"
+                                   "output y = %0\n";
+
+/* The largest of parts of columns: then the file is read by rows. */
+static void what_is_small_and_of_much_is_kept(void)
+{
+    arras_graph   *g = NULL;
+    arras_results *got = NULL;
+    char          *words = NULL;
+    world_begin();
+    arras_source  *x = store("x.npy", 9000, 40, 0.5);
+    arras_stored   stored[] = { { "x", x, NULL } };
+    arras_program *p = compile(&g, columns_text, 2);
+
+    CHECK_EQ_INT(run(&got, p, 1, stored, 2 << 20, &words), ARRAS_OK);
+    if (got) {
+        double *cells = load(x), *y = arras_results_find(got, "y")->buffer.data;
+
+        CHECK_HAS(words, "kept:");
+        for (int j = 0; j < 40; j++) {
+            double most = cells[j];
+
+            for (int i = 1; i < 9000; i++)
+                most = cells[i * 40 + j] > most ? cells[i * 40 + j] : most;
+            CHECK_EQ_REAL(y[j], most);
+        }
+        free(cells);
+    }
+    arras_text_free(words);
+    arras_results_free(got);
+    arras_program_free(p);
+    arras_graph_free(g);
+    arras_source_close(x);
+    world_end();
+}
+
 static const char sums_text[] =
     "arras 1\n"
     "input a : f64[300, 200]\n"
@@ -381,6 +419,7 @@ static void parts_of_any_length_are_read_alone(void)
 TEST_MAIN
 {
     RUN(what_all_need_is_kept);
+    RUN(what_is_small_and_of_much_is_kept);
     RUN(what_does_not_fit_is_spilled);
     RUN(errors_have_words);
     RUN(cancelled);

@@ -293,8 +293,7 @@ static bool goes_down(const reduction *d)
     columns c = { .d = d, .down = d->rank > 0 && d->rank < ARRAS_MAX_RANK };
     int64_t cells = 1;
 
-    if (!ar_is_int(d->end) || d->end->ints[0] < LONG_DOWN || d->reduction == AR_REDUCE_argmin ||
-        d->reduction == AR_REDUCE_argmax)
+    if (!ar_is_int(d->end) || d->end->ints[0] < LONG_DOWN)
         return false;
     for (int axis = 0; axis < d->rank; axis++)
         if (ar_dim_symbolic(d->shape[axis]) || !ar_mul64(&cells, cells, d->shape[axis]))

@@ -3,7 +3,10 @@
  * Most arrays between inputs and results are computed in the tiles of whoever reads them.  An array
  * of which a small part of a reader's cells needs more than half (a mean, a table that is looked
  * up) is kept instead: computed once, in a pass before.  So is an array in a file that is read that
- * way: it is loaded.  What is kept and too large for memory goes to a file of its own. */
+ * way: it is loaded.  What is kept and too large for memory goes to a file of its own.
+ *
+ * A small array that is made from much (the sums of parts of columns) is kept too: its pass then
+ * goes through files as they lie, where its reader's tiles would go through them once for each. */
 #include "stream/flow.h"
 
 #include <stdio.h>
@@ -13,7 +16,9 @@
 
 enum {
     SLABS = 64, /* the part of a reader's cells that is looked at is one of so many */
-    SHARE = 2   /* of the memory, one in so many bytes may be kept arrays */
+    SHARE = 2,  /* of the memory, one in so many bytes may be kept arrays */
+    DIGEST = 8, /* so many times larger is what a small array is made from */
+    SMALL = 16  /* of the memory, one in so many bytes is little */
 };
 
 /* ---- Who needs how much ---------------------------------------------------------------------- */
@@ -72,6 +77,20 @@ static void mark_needed(ar_flow *flow, const ar_stage *s, bool *whole)
 
         if (needs[k].any && ar_region_cells(&needs[k]) > array_cells(a) / 2)
             whole[s->inputs[k]] = true;
+    }
+}
+
+static void mark_digests(const ar_flow *flow, const ar_stage *s, bool *whole)
+{
+    int64_t read = 0;
+
+    for (int k = 0; k < s->ninputs; k++)
+        read += ar_min64(flow->arrays[s->inputs[k]].bytes, INT64_MAX / 2 / s->ninputs);
+    for (int k = 0; k < s->nresults; k++) {
+        const ar_flow_array *a = &flow->arrays[s->results[k]];
+
+        if (!a->sink && a->bytes <= flow->memory / SMALL && a->bytes <= read / DIGEST)
+            whole[s->results[k]] = true;
     }
 }
 
@@ -154,6 +173,8 @@ arras_status ar_flow_keep(ar_flow *flow, int *levels, arras_error *err)
 
     for (int i = 0; i < flow->nstages && status == ARRAS_OK; i++)
         mark_needed(flow, flow->stages[i], whole);
+    for (int i = 0; i < flow->nstages && status == ARRAS_OK; i++)
+        mark_digests(flow, flow->stages[i], whole);
     for (int a = 0; a < flow->narrays && status == ARRAS_OK; a++)
         if (whole[a] && (flow->arrays[a].stage >= 0 || flow->arrays[a].source))
             status = keep(flow, &flow->arrays[a], &left, err);
