@@ -319,17 +319,21 @@ static void print_one_cell(ar_writer *w, results *r)
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* Lengths that are known are numbers, so that indices which are checked against several are checked
- * once. */
-static void print_operand(ar_text *out, int operand, int rank, const arras_dim *shape)
+ * once; so is the step from a cell to the next one of its row, where cells lie side by side. */
+static void print_operand(ar_text *out, int operand, int rank, arras_array x, bool dense)
 {
     ar_text_printf(out, "char *const d%d = a->data[%d];\n", operand, operand);
     for (int axis = 0; axis < rank; axis++) {
-        ar_text_printf(out, "const int64_t s%d_%d = a->strides[%d][%d], n%d_%d = ", operand, axis,
-                       operand, axis, operand, axis);
-        if (ar_dim_symbolic(shape[axis]))
+        ar_text_printf(out, "const int64_t s%d_%d = ", operand, axis);
+        if (dense && axis == rank - 1)
+            ar_text_printf(out, "%d", (int)ar_dtype_size(x->type.dtype));
+        else
+            ar_text_printf(out, "a->strides[%d][%d]", operand, axis);
+        ar_text_printf(out, ", n%d_%d = ", operand, axis);
+        if (ar_dim_symbolic(x->shape[axis]))
             ar_text_printf(out, "a->shapes[%d][%d];\n", operand, axis);
         else
-            ar_text_printf(out, "%" PRId64 ";\n", shape[axis]);
+            ar_text_printf(out, "%" PRId64 ";\n", x->shape[axis]);
     }
 }
 
@@ -338,11 +342,11 @@ static void print_operands(ar_writer *w)
     int n = w->form->n;
 
     for (int k = 0; k < n; k++)
-        print_operand(w->out, k, w->flat ? 0 : w->lambda->rank, w->lambda->shape);
+        print_operand(w->out, k, w->flat ? 0 : w->lambda->rank, w->form->lambdas[k], true);
     for (int k = 0; k < w->lambda->ninputs; k++) {
         arras_array x = w->lambda->inputs[k];
 
-        print_operand(w->out, n + k, w->flat ? 0 : x->rank, x->shape);
+        print_operand(w->out, n + k, w->flat ? 0 : x->rank, x, w->form->dense[k]);
     }
 }
 
