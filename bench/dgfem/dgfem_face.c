@@ -1,19 +1,22 @@
 /* dgfem_face.c -- one right-hand side as the driver sees it: a problem with a state, which Arras
- * (with and without fusion) and hand-written C turn into rates; functions of plain numbers and
- * addresses, for Python's ctypes.  Where something fails dgfem_message says what. */
+ * (with fusion, without, and one operation after the other) and hand-written C turn into rates;
+ * functions of plain numbers and addresses, for Python's ctypes.  Where something fails
+ * dgfem_message says what. */
 #include "dgfem_hand.h"
+#include "dgfem_steps.h"
 
 #include <stdlib.h>
 
 #define FACE __attribute__((visibility("default")))
 
-enum { FUSED, UNFUSED, HAND, WAYS };
+enum { FUSED, UNFUSED, ONE_BY_ONE, HAND };
 
 typedef struct {
     dg_problem     problem;
     hand_matrices  matrices;
     dg_state       state, rates;
     arras_program *programs[2];
+    steps         *one_by_one;
     int            threads;
 } dgfem_race;
 
@@ -28,6 +31,7 @@ FACE void dgfem_close(dgfem_race *r)
         return;
     for (int way = FUSED; way <= UNFUSED; way++)
         arras_program_free(r->programs[way]);
+    steps_free(r->one_by_one);
     dg_state_free(&r->state);
     dg_state_free(&r->rates);
     dg_problem_free(&r->problem);
@@ -52,6 +56,8 @@ static arras_status open_race(dgfem_race *r, const dg_equations *eq, int degree,
 
         status = dg_program_compile(&r->programs[way], &r->problem, DG_RATES, &options, err);
     }
+    if (status == ARRAS_OK)
+        status = steps_make(&r->one_by_one, &r->problem, &r->state, &r->rates, threads, err);
     hand_prepare(&r->matrices, &r->problem.element);
     return status;
 }
@@ -67,28 +73,38 @@ FACE dgfem_race *dgfem_open(bool euler, int degree, const int64_t *cells, int th
     return NULL;
 }
 
-FACE bool dgfem_run(dgfem_race *r, int way, int64_t times)
+static arras_status run_once(dgfem_race *r, int way)
 {
-    for (int64_t t = 0; t < times; t++)
-        if (way == HAND && r->problem.of->equations == &dg_wave)
-            hand_wave(r->rates.fields, r->state.fields, &r->problem, &r->matrices, r->threads);
-        else if (way == HAND)
-            hand_euler(r->rates.fields, r->state.fields, &r->problem, &r->matrices, r->threads);
-        else if (dg_launch(r->programs[way], &r->problem, &r->state, &r->rates, NULL,
-                           &last_error) != ARRAS_OK)
-            return false;
-    return true;
+    if (way == ONE_BY_ONE)
+        return steps_run(r->one_by_one, &last_error);
+    if (way != HAND)
+        return dg_launch(r->programs[way], &r->problem, &r->state, &r->rates, NULL, &last_error);
+    if (r->problem.of->equations == &dg_wave)
+        hand_wave(r->rates.fields, r->state.fields, &r->problem, &r->matrices, r->threads);
+    else
+        hand_euler(r->rates.fields, r->state.fields, &r->problem, &r->matrices, r->threads);
+    return ARRAS_OK;
 }
 
-/* nodes, kernels, tasks, bytes if all were stored, bytes moved, compulsory, temporaries, live */
-FACE void dgfem_counters(int64_t out[8], const dgfem_race *r, int way)
+FACE bool dgfem_run(dgfem_race *r, int way, int64_t times)
+{
+    arras_status status = ARRAS_OK;
+
+    for (int64_t t = 0; t < times && status == ARRAS_OK; t++)
+        status = run_once(r, way);
+    return status == ARRAS_OK;
+}
+
+/* Of the fused program: nodes, kernels, tasks, bytes if all were stored, bytes moved, compulsory,
+ * temporaries, live; launches of one operation after the other. */
+FACE void dgfem_counters(int64_t out[9], const dgfem_race *r)
 {
     arras_counters c;
 
-    arras_program_counters(&c, r->programs[way]);
+    arras_program_counters(&c, r->programs[FUSED]);
     out[0] = c.nodes, out[1] = c.kernels, out[2] = c.tasks;
     out[3] = c.bytes_before, out[4] = c.bytes_moved, out[5] = c.bytes_compulsory;
-    out[6] = c.planned, out[7] = c.live;
+    out[6] = c.planned, out[7] = c.live, out[8] = steps_count(r->one_by_one);
 }
 
 /* The arrays a right-hand side is made from, in the order of dgfem_numpy.py; fields and rates. */

@@ -57,7 +57,7 @@ static void output_name(char name[NAME], const char *field)
     snprintf(name, NAME, "new_%s", field);
 }
 
-static void record(arras_graph *g, const dg_problem *p, dg_program_kind kind)
+void dg_program_record(arras_graph *g, const dg_problem *p, dg_program_kind kind)
 {
     const dg_equations *eq = p->of->equations;
     const arras_dim     shape[] = { p->mesh.count, p->element.np };
@@ -87,7 +87,7 @@ arras_status dg_program_compile(arras_program **out, const dg_problem *problem,
 
     if (status != ARRAS_OK)
         return status;
-    record(g, problem, kind);
+    dg_program_record(g, problem, kind);
     status = arras_compile(out, g, options, err);
     arras_graph_free(g);
     return status;

@@ -140,6 +140,7 @@ void         dg_problem_free(dg_problem *problem);
 /* Inputs are the fields by their names, and "dt" for a step; outputs are the same names after
  * "new_": one right-hand side, or the state after the five of a Runge-Kutta step. (dg_step.c) */
 typedef enum { DG_RATES, DG_STEP } dg_program_kind;
+void         dg_program_record(arras_graph *g, const dg_problem *problem, dg_program_kind kind);
 arras_status dg_program_compile(arras_program **out, const dg_problem *problem,
                                 dg_program_kind kind, const arras_options *options,
                                 arras_error *err);
