@@ -12,6 +12,7 @@ Files are in the cache of the system: what is measured is not the disk.  Needs a
 command; h5repack is in the package hdf5-tools."""
 
 import argparse
+import importlib.util
 import json
 import math
 import random
@@ -282,6 +283,9 @@ def race_packed(options, command, folder, source, size):
 
 
 def race_zarr(options, command, folder, source, size):
+    if not importlib.util.find_spec("zarr"):
+        print("\nfrom Zarr to Zarr: this Python has no zarr; without --no-install it is installed")
+        return {}
     images, sink = f"{folder}/images.zarr", f"{folder}/sink.zarr"
     run(sys.executable, PEERS, "zarr", source, images, f"1,{SIDE},{SIDE}", 0)
     found = {"cp": (["cp", "-r", images, sink], sink),
