@@ -92,6 +92,7 @@ typedef struct {
     const char       *variable; /* around a reduction's body */
     bool              cells;    /* not a body: the strip is not open yet */
     int               left;     /* operations, so that a walk ends */
+    bool              calls;    /* functions of the C library were met */
 } query;
 
 static bool is_vector(query *q, arras_expr e);
@@ -133,9 +134,12 @@ static bool is_vector_op(query *q, arras_expr e)
 
     if (ar_c_signature(e).compute != q->dtype)
         return false;
-    if (is_arithmetic(op) ||
-        (q->cells && !q->w->used->scalar_math && ar_c_is_vector_math(op, q->dtype)))
+    if (is_arithmetic(op))
         return are_vectors(q, e, 0);
+    if (q->cells && !q->w->used->scalar_math && ar_c_is_vector_math(op, q->dtype)) {
+        q->calls = true;
+        return are_vectors(q, e, 0);
+    }
     return q->cells && op == AR_OP_where && !ar_c_is_lazy(q->w, e) && is_mask(q, e->args[0]) &&
            are_vectors(q, e, 1);
 }
@@ -157,21 +161,22 @@ static bool is_vector(query *q, arras_expr e)
 bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, const ar_c_fold *f,
                     const char *variable)
 {
-    query q = { w, strip, f->s.compute, variable, false, MOST_IN_BODIES };
+    query q = { w, strip, f->s.compute, variable, false, MOST_IN_BODIES, false };
 
     return ar_c_vector_type(q.dtype) && f->s.operand[0] == q.dtype && !f->place &&
            (infix(f->op) || is_extreme(f->op)) && !strip->cut && strip->nstaged == 0 &&
            !w->failed && ar_c_varies(strip, root) && is_vector(&q, root);
 }
 
-bool ar_c_cells_are_vectors(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *roots)
+bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
 {
-    query q = { w, strip, roots[0]->type.dtype, NULL, true, MOST_IN_CELLS };
+    query q = { w, strip, roots[0]->type.dtype, NULL, true, MOST_IN_CELLS, false };
     bool  good = ar_c_vector_type(q.dtype) != NULL;
 
     for (int i = 0; i < n && good; i++)
         good = w->form->lambdas[i]->type.dtype == q.dtype && ar_c_varies(strip, roots[i]) &&
                is_vector(&q, roots[i]);
+    strip->calls = q.calls;
     return good;
 }
 
@@ -299,12 +304,28 @@ static void open_vector_loop(ar_writer *w, const ar_c_strip *strip, int cells)
                    s, s, s, s, s, strip->name, s, s);
 }
 
+/* While a function is computed the processor does not look further for what to read; an address
+ * behind an array does no harm here. */
+static void put_rows_ahead(ar_writer *w, const ar_c_strip *strip)
+{
+    enum { BYTES = 512 };
+
+    for (size_t i = 0; i < strip->nreads && strip->calls; i++) {
+        const ar_c_read *read = strip->reads[i];
+
+        if (!read->neighbour)
+            ar_text_printf(w->out, "__builtin_prefetch(p%" PRId64 " + %s + %d);\n", read->load->id,
+                           strip->name, BYTES / (int)ar_dtype_size(read->load->type.dtype));
+    }
+}
+
 void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
 {
     arras_dtype dtype = strip->roots[0]->type.dtype;
     size_t      mark = w->nchanges;
 
     open_vector_loop(w, strip, ar_c_vector_cells(dtype));
+    put_rows_ahead(w, strip);
     set_vector(w, strip, dtype);
     w->vector_row = 0;
     for (int i = 0; i < strip->nroots; i++)

@@ -204,6 +204,7 @@ typedef struct ar_c_strip {
     bool              sparse;     /* each cell is a long reduction: no vectors, no streaming */
     bool              direct;     /* and has all of it computed before the next cell is */
     bool              vectors;    /* cells are put as vectors, if they can be */
+    bool              calls;      /* and functions are called for them */
 } ar_c_strip;
 
 void ar_c_strip_cell(ar_c_strip *out, ar_writer *w); /* the last index */
@@ -278,7 +279,7 @@ int ar_fold_number(ar_op op, arras_dtype dtype);
 const char *ar_c_vector_type(arras_dtype dtype); /* NULL: there is none */
 int         ar_c_vector_cells(arras_dtype dtype);
 /* Whether the cells of a strip, which is about to be opened, can be put as vectors. */
-bool ar_c_cells_are_vectors(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *roots);
+bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots);
 /* A loop from eS on over the cells of a piece, as long as there are enough for a vector. */
 void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
 /* Whether the body of a reduction can, a root of a strip that is open, also for later values of a
