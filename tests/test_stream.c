@@ -122,23 +122,24 @@ static const char mean_text[] = "arras 1\n"
                                 "%1 = subtract(x, %0) : f64[400, 500]\n"
                                 "output y = %1\n";
 
-static void what_all_need_is_kept(void)
+/* Runs a program of x[rows, columns], in which something must be kept, and has its y checked. */
+static void check_kept(const char *text, int64_t rows, int64_t columns, int64_t memory,
+                       void (*check)(const double *y, const double *x))
 {
     arras_graph   *g = NULL;
     arras_results *got = NULL;
     char          *words = NULL;
     world_begin();
-    arras_source  *x = store("x.npy", 400, 500, 0.5);
+    arras_source  *x = store("x.npy", rows, columns, 0.5);
     arras_stored   stored[] = { { "x", x, NULL } };
-    arras_program *p = compile(&g, mean_text, 2);
+    arras_program *p = compile(&g, text, 2);
 
-    CHECK_EQ_INT(run(&got, p, 1, stored, 8 << 20, &words), ARRAS_OK);
+    CHECK_EQ_INT(run(&got, p, 1, stored, memory, &words), ARRAS_OK);
     if (got) {
-        double *cells = load(x), *y = arras_results_find(got, "y")->buffer.data;
+        double *cells = load(x);
 
         CHECK_HAS(words, "kept:");
-        for (int i = 0; i < 200000; i += 777)
-            CHECK_EQ_REAL(y[i], cells[i] - 504);
+        check(arras_results_find(got, "y")->buffer.data, cells);
         free(cells);
     }
     arras_text_free(words);
@@ -149,42 +150,34 @@ static void what_all_need_is_kept(void)
     world_end();
 }
 
+static void check_means(const double *y, const double *x)
+{
+    for (int i = 0; i < 200000; i += 777)
+        CHECK_EQ_REAL(y[i], x[i] - 504);
+}
+
+static void what_all_need_is_kept(void) { check_kept(mean_text, 400, 500, 8 << 20, check_means); }
+
 static const char columns_text[] = "arras 1\n"
                                    "input x : f64[9000, 40]\n"
                                    "%0 = lambda(x) { max[k: 0, 9000](_0[k, i0]) } : f64[40]\n"
                                    "output y = %0\n";
 
+static void check_columns(const double *y, const double *x)
+{
+    for (int j = 0; j < 40; j++) {
+        double most = x[j];
+
+        for (int i = 1; i < 9000; i++)
+            most = x[i * 40 + j] > most ? x[i * 40 + j] : most;
+        CHECK_EQ_REAL(y[j], most);
+    }
+}
+
 /* The largest of parts of columns: then the file is read by rows. */
 static void what_is_small_and_of_much_is_kept(void)
 {
-    arras_graph   *g = NULL;
-    arras_results *got = NULL;
-    char          *words = NULL;
-    world_begin();
-    arras_source  *x = store("x.npy", 9000, 40, 0.5);
-    arras_stored   stored[] = { { "x", x, NULL } };
-    arras_program *p = compile(&g, columns_text, 2);
-
-    CHECK_EQ_INT(run(&got, p, 1, stored, 2 << 20, &words), ARRAS_OK);
-    if (got) {
-        double *cells = load(x), *y = arras_results_find(got, "y")->buffer.data;
-
-        CHECK_HAS(words, "kept:");
-        for (int j = 0; j < 40; j++) {
-            double most = cells[j];
-
-            for (int i = 1; i < 9000; i++)
-                most = cells[i * 40 + j] > most ? cells[i * 40 + j] : most;
-            CHECK_EQ_REAL(y[j], most);
-        }
-        free(cells);
-    }
-    arras_text_free(words);
-    arras_results_free(got);
-    arras_program_free(p);
-    arras_graph_free(g);
-    arras_source_close(x);
-    world_end();
+    check_kept(columns_text, 9000, 40, 2 << 20, check_columns);
 }
 
 static const char sums_text[] =

@@ -3,7 +3,7 @@
  *
  * For objects of ELF for x86-64, compiled with -fPIC.  Whatever is not known here is refused, and
  * the caller links instead.  Functions of libraries may be too far away for a jump: each has a slot
- * with its address and a stub that jumps to where the slot says. */
+ * with its address, and near by a jump to where the slot says. */
 #include "run/build.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 #if defined __x86_64__ && defined __linux__
 #include <elf.h>
 
-enum { STUB_BYTES = 8, MOST_ALIGNED = 4096 };
+enum { JUMP_BYTES = 8, MOST_ALIGNED = 4096 };
 
 typedef struct {
     const char *name;
@@ -41,7 +41,7 @@ typedef struct {
     const char       *names;
     size_t            names_length;
     size_t           *places; /* of sections, in the object's memory */
-    size_t            stubs, slots;
+    size_t            jumps, slots;
     bool              writes; /* has data that may be changed */
     void            **found;  /* address of each symbol of the table */
     ar_object        *object;
@@ -146,8 +146,8 @@ static bool lay_out(loading *l)
     l->found = ar_arena_alloc(&o->arena, l->ntable, sizeof *l->found);
     if (!l->places || !l->found)
         return false;
-    l->stubs = round_up(place_sections(l, 0, true), STUB_BYTES);
-    o->code = round_up(l->stubs + l->ntable * STUB_BYTES, page);
+    l->jumps = round_up(place_sections(l, 0, true), JUMP_BYTES);
+    o->code = round_up(l->jumps + l->ntable * JUMP_BYTES, page);
     l->slots = round_up(place_sections(l, o->code, false), sizeof(void *));
     o->length = round_up(l->slots + l->ntable * sizeof(void *), page);
     o->memory = mmap(NULL, o->length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -240,16 +240,17 @@ static char *slot_of(const loading *l, size_t number)
     return slot;
 }
 
-/* jmp *slot(%rip) */
-static char *stub_of(const loading *l, size_t number)
+/* jmp *slot(%rip), which counts from its end. */
+static char *jump_of(const loading *l, size_t number)
 {
-    static const unsigned char jump[2] = { 0xff, 0x25 };
-    char                      *stub = l->object->memory + l->stubs + number * STUB_BYTES;
-    int32_t                    far = (int32_t)(slot_of(l, number) - (stub + 6));
+    static const unsigned char code[2] = { 0xff, 0x25 };
+    char                      *jump = l->object->memory + l->jumps + number * JUMP_BYTES;
+    int32_t                    far;
 
-    memcpy(stub, jump, sizeof jump);
-    memcpy(stub + sizeof jump, &far, sizeof far);
-    return stub;
+    far = (int32_t)(slot_of(l, number) - (jump + sizeof code + sizeof far));
+    memcpy(jump, code, sizeof code);
+    memcpy(jump + sizeof code, &far, sizeof far);
+    return jump;
 }
 
 static bool put_difference(char *place, const char *target, int64_t addend)
@@ -274,7 +275,7 @@ static bool relocate(const loading *l, char *place, const Elf64_Rela *r)
     case R_X86_64_64: memcpy(place, &whole, sizeof whole); return true;
     case R_X86_64_PC32: return !outside && put_difference(place, target, r->r_addend);
     case R_X86_64_PLT32:
-        return put_difference(place, outside ? stub_of(l, number) : target, r->r_addend);
+        return put_difference(place, outside ? jump_of(l, number) : target, r->r_addend);
     case R_X86_64_GOTPCREL:
     case R_X86_64_GOTPCRELX:
     case R_X86_64_REX_GOTPCRELX: return put_difference(place, slot_of(l, number), r->r_addend);
