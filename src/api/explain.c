@@ -37,16 +37,16 @@ static void print_array(ar_text *out, const ar_plan *plan, int number)
     ar_node_type_print(out, array->node);
 }
 
-static void print_nesting(ar_text *out, const ar_step *step)
+static void print_band(ar_text *out, const ar_band_place *place)
 {
-    ar_text_printf(out,
-                   "; when large, in the tiles of step %d with a halo of %" PRId64 " and %" PRId64,
-                   step->inside, step->before, step->after);
-    if (step->stride > 1)
-        ar_text_printf(out, ", %" PRId64 " rows for each of its", step->stride);
+    ar_text_printf(out, "; when large, tile by tile with step %d", place->home);
+    if (place->before + place->after > 0)
+        ar_text_printf(out, ", a halo of %" PRId64 " and %" PRId64, place->before, place->after);
+    if (place->stride > 1)
+        ar_text_printf(out, ", %" PRId64 " rows for each of its", place->stride);
 }
 
-static void print_steps(ar_text *out, const ar_plan *plan)
+static void print_steps(ar_text *out, const ar_plan *plan, const ar_band_place *places)
 {
     ar_text_printf(out, "steps: %d, of %d different kernels\n", plan->nsteps, plan->ncodes);
     for (int s = 0; s < plan->nsteps; s++) {
@@ -64,10 +64,23 @@ static void print_steps(ar_text *out, const ar_plan *plan)
             ar_text_add(out, k ? "; " : " ");
             print_array(out, plan, step->inputs[k]);
         }
-        if (step->inside >= 0)
-            print_nesting(out, step);
+        if (places[s].home != s)
+            print_band(out, &places[s]);
         ar_text_add(out, "\n");
     }
+}
+
+static void print_all_steps(ar_text *out, const ar_plan *plan)
+{
+    ar_band_place *places = ar_alloc((size_t)plan->nsteps, sizeof *places);
+    bool          *alone = ar_alloc((size_t)plan->nsteps, sizeof *alone);
+
+    out->failed =
+        out->failed || !places || !alone || ar_plan_bands(places, plan, alone, NULL) != ARRAS_OK;
+    if (!out->failed)
+        print_steps(out, plan, places);
+    ar_free(places);
+    ar_free(alone);
 }
 
 void ar_explain_print(ar_text *out, const ar_core *core, const int64_t *sizes)
@@ -76,7 +89,7 @@ void ar_explain_print(ar_text *out, const ar_core *core, const int64_t *sizes)
     ar_traffic     traffic = ar_decisions_traffic(ar_core_notes(core), plan->g, sizes);
 
     print_decisions(out, ar_core_notes(core));
-    print_steps(out, plan);
+    print_all_steps(out, plan);
     ar_text_printf(out,
                    "traffic: %" PRId64 " bytes if every array were stored, %" PRId64
                    " as fused, %" PRId64 " compulsory\n",

@@ -93,16 +93,11 @@ static void put_size(printer *p, arras_expr e)
     ar_text_add(p->out, ")");
 }
 
-/* The stride where it is known: of dense arrays, of axes with none of unknown length behind. */
 static void put_stride(printer *p, int input, int axis)
 {
-    arras_array x = p->c->lambda->inputs[input];
-    int64_t     stride = (int64_t)ar_dtype_size(x->type.dtype);
-    bool        known = p->c->form->dense[input];
+    int64_t stride;
 
-    for (int behind = axis + 1; behind < x->rank && known; behind++)
-        known = !ar_dim_symbolic(x->shape[behind]) && ar_mul64(&stride, stride, x->shape[behind]);
-    if (known)
+    if (p->c->form->dense[input] && ar_kernel_stride(&stride, p->c->lambda->inputs[input], axis))
         ar_text_printf(p->out, "%" PRId64, stride);
     else
         ar_text_printf(p->out, "s%d_%d", 1 + input, axis);

@@ -395,6 +395,18 @@ bool ar_kernel_knows_strides(const ar_kernel_form *form)
     return ar_c_contraction_match(&contraction, form);
 }
 
+/* What lies further apart than this need not be where it would be in the whole array. */
+enum { LONGEST_KNOWN_STRIDE = 1 << 14 };
+
+bool ar_kernel_stride(int64_t *out, arras_array x, int axis)
+{
+    *out = (int64_t)ar_dtype_size(x->type.dtype);
+    for (int behind = axis + 1; behind < x->rank; behind++)
+        if (ar_dim_symbolic(x->shape[behind]) || !ar_mul64(out, *out, x->shape[behind]))
+            return false;
+    return *out <= LONGEST_KNOWN_STRIDE;
+}
+
 bool ar_kernel_joins_rows(const ar_kernel_form *form)
 {
     return !ar_kernel_is_flat(form) && !ar_kernel_knows_strides(form) &&

@@ -14,8 +14,8 @@ typedef struct {
     bool folds[AR_OP_END][ARRAS_DTYPE_END];       /* reductions by an operation */
     bool across[AR_OP_END][ARRAS_DTYPE_END];      /* of many cells at once */
     bool places[AR_OP_END][ARRAS_DTYPE_END];      /* argmin and argmax */
-    bool vectors; /* some cells are put as vectors */
-    bool loops;   /* some loops are left to the compiler to make vectors of */
+    bool vectors;                                 /* some cells are put as vectors */
+    bool loops; /* some loops are left to the compiler to make vectors of */
     /* Set before kernels are printed: no vector mathematics, the evaluator's bits. */
     bool scalar_math;
 } ar_op_set;
@@ -75,6 +75,9 @@ bool ar_kernel_is_flat(const ar_kernel_form *form);
 /* Strides of dense inputs are in its code as numbers where they are known: boxes of such arrays
  * will not do. */
 bool ar_kernel_knows_strides(const ar_kernel_form *form);
+/* Of a dense array: the stride that is in such code as a number; false: it is an argument, since
+ * an axis of unknown length is behind, or since it is long. */
+bool ar_kernel_stride(int64_t *out, arras_array x, int axis);
 /* It computes rows of a few cells as one: boxes must have whole rows. */
 bool ar_kernel_joins_rows(const ar_kernel_form *form);
 

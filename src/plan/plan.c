@@ -201,7 +201,6 @@ static arras_status add_step(planner *p, const ar_groups *groups, int number)
     step->rank = lambdas[0]->rank;
     step->results = results;
     step->constant = p->members[places[0]].constant;
-    step->inside = -1;
     p->plan->nsteps++;
     return finish_step(p, step, inputs);
 }
@@ -294,7 +293,7 @@ static arras_status make_steps(planner *p)
         status = add_step(p, &groups, i);
     if (status == ARRAS_OK)
         status = number_codes(p);
-    return status == ARRAS_OK && !p->options->no_fusion ? ar_plan_nest(p->plan, p->err) : status;
+    return status == ARRAS_OK && !p->options->no_fusion ? ar_plan_reach(p->plan, p->err) : status;
 }
 
 static arras_status make_plan(planner *p)

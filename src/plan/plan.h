@@ -23,6 +23,13 @@ typedef struct {
     int         step;   /* that computes it; -1: it is given */
 } ar_plan_array;
 
+/* How a step reads one of its inputs: for row i of an axis of its own, the rows stride*i - before
+ * .. stride*i + after of the input's axis `axis`. */
+typedef struct {
+    int     axis; /* below 0: none, or not in such a way */
+    int64_t stride, before, after;
+} ar_row_reach;
+
 /* One kernel over all cells of its results. */
 typedef struct {
     ar_kernel_form form;
@@ -36,10 +43,9 @@ typedef struct {
     bool           constant;  /* runs once, before the first launch */
     bool           may_fault; /* a read may be outside, or a minimum over nothing */
     const ar_gemm *gemm;      /* not NULL: a product of matrices, in C order both */
-    /* A step that alone reads the one result of this step, and for its row i only the rows
-     * stride*i - before .. stride*i + after of it: it may run within that one's tiles. */
-    int     inside; /* -1: none */
-    int64_t stride, before, after;
+    /* Of input k along its own axis x, at [k * rank + x]; of those that other steps compute.  NULL:
+     * none are. */
+    const ar_row_reach *reach;
 } ar_step;
 
 /* Output `output` is the array `array` too, which lies elsewhere. */
@@ -83,8 +89,22 @@ arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *
 /* Picoseconds that a cell of all lambdas of a step takes, roughly, given every size. */
 double ar_step_cost(const ar_step *step, const int64_t *sizes);
 
-/* Finds which steps may run inside which (nest.c). */
-arras_status ar_plan_nest(ar_plan *plan, arras_error *err);
+/* ---- Bands: steps that run tile by tile, one after the other in each (reach.c, bands.c) --------
+ */
+
+/* A step in its band.  A tile of the band is a range of rows lo <= i < hi; for it the step computes
+ * the rows stride*lo - before .. stride*(hi - 1) + after of its axis `axis`. */
+typedef struct {
+    int     home; /* the last step of the band; its own number where the step is alone */
+    int     axis;
+    int64_t stride, before, after;
+} ar_band_place;
+
+/* Finds what every step reaches of its inputs. */
+arras_status ar_plan_reach(ar_plan *plan, arras_error *err);
+/* places: of each step.  alone: steps that are not to be in any band. */
+arras_status ar_plan_bands(ar_band_place *places, const ar_plan *plan, const bool *alone,
+                           arras_error *err);
 
 /* ---- What a box of results reads (region_set.c, needs.c) ------------------------------------- */
 

@@ -276,8 +276,8 @@ static arras_status add_tasks(arras_run *run, arras_error *err)
         ar_step_run *step = &run->steps[s];
         ar_task      task = { run_tiles, step, step->tiling.count, step_name(run, s) };
 
-        if (step->nest)
-            task = (ar_task){ ar_nest_run, step->nest, step->nest->tiles, task.name };
+        if (step->band)
+            task = (ar_task){ ar_band_run, step->band, step->band->tiles, task.name };
         else if (step->step->constant || step->home != s)
             task.parts = 0;
         status = ar_taskgraph_add(&number, run->tasks, task, err);
@@ -298,14 +298,15 @@ static arras_status make_room(arras_run *run, const int64_t *sizes, arras_error 
 
     run->sizes = ar_arena_copy(&run->arena, sizes, nsizes, sizeof *sizes);
     run->arrays = take(run, narrays, sizeof *run->arrays, err);
+    run->in_band = take(run, narrays, sizeof *run->in_band, err);
     run->outputs = take(run, nout, sizeof *run->outputs, err);
     run->output_strides = take(run, nout * ARRAS_MAX_RANK, sizeof *run->output_strides, err);
     run->detours = take(run, nout, sizeof *run->detours, err);
     run->jobs = take(run, nout, sizeof *run->jobs, err);
     run->aligned = take(run, narrays, sizeof *run->aligned, err);
     run->entries = take(run, narrays + nout, sizeof *run->entries, err);
-    if (run->sizes && run->arrays && run->outputs && run->output_strides && run->detours &&
-        run->jobs && run->aligned && run->entries)
+    if (run->sizes && run->arrays && run->in_band && run->outputs && run->output_strides &&
+        run->detours && run->jobs && run->aligned && run->entries)
         return ARRAS_OK;
     return ar_fail_memory(err, narrays * sizeof *run->arrays);
 }
@@ -319,7 +320,7 @@ static arras_status open_instance(arras_run *run, const int64_t *sizes, arras_er
     if (status == ARRAS_OK)
         status = open_steps(run, err);
     if (status == ARRAS_OK)
-        status = ar_instance_nest(run, err);
+        status = ar_instance_bands(run, err);
     if (status == ARRAS_OK)
         status = add_tasks(run, err);
     if (status == ARRAS_OK)
@@ -356,7 +357,7 @@ void ar_instance_free(arras_run *run)
     if (!run)
         return;
     ar_taskgraph_free(run->tasks);
-    ar_instance_nest_free(run);
+    ar_instance_bands_free(run);
     ar_trace_free(run->trace);
     ar_buffer_give(run->block);
     for (int i = 0; run->detours && i < ar_graph_output_count(run->core->optimised); i++)

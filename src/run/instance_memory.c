@@ -31,12 +31,12 @@ static void add_blocks(placer *p)
         const ar_tensor     *tensor = &p->run->arrays[a];
 
         p->block_of[a] = -1;
-        if (array->at != AR_AT_TEMPORARY || home(p, array->step) != array->step)
+        if (array->at != AR_AT_TEMPORARY || p->run->in_band[a])
             continue;
         p->blocks[p->n] =
             (ar_block){ .bytes = tensor->count * (int64_t)ar_dtype_size(tensor->dtype),
-                        .first = array->step,
-                        .last = array->step,
+                        .first = home(p, array->step),
+                        .last = home(p, array->step),
                         .heir = -1 };
         p->array_of[p->n] = a;
         p->block_of[a] = p->n++;
@@ -65,7 +65,7 @@ static void find_heirs(placer *p)
         const ar_step *step = &plan_of(p)->steps[s];
         int            heir = p->block_of[step->results[0]];
 
-        if (p->run->steps[s].nest) /* steps inside read other cells */
+        if (home(p, s) != s || p->run->steps[s].band) /* others run in between */
             continue;
         for (int k = 0; heir >= 0 && step->form.n == 1 && k < step->ninputs; k++) {
             int from = p->block_of[step->inputs[k]];
@@ -145,14 +145,26 @@ static arras_status move_in(placer *p, int block, int s)
     return status;
 }
 
-static arras_status order_by_memory(placer *p, int s)
+static arras_status move_results_in(placer *p, const ar_step *step, int task)
 {
-    const ar_step *step = &plan_of(p)->steps[s];
-    arras_status   status = ARRAS_OK;
+    arras_status status = ARRAS_OK;
 
     for (int k = 0; k < step->form.n && status == ARRAS_OK; k++)
         if (p->block_of[step->results[k]] >= 0)
-            status = move_in(p, p->block_of[step->results[k]], s);
+            status = move_in(p, p->block_of[step->results[k]], task);
+    return status;
+}
+
+/* Of a task, in the order in which the tasks come: a band comes where its last step does. */
+static arras_status order_by_memory(placer *p, int s)
+{
+    const ar_band *band = p->run->steps[s].band;
+    arras_status   status = ARRAS_OK;
+
+    if (home(p, s) == s && !band)
+        status = move_results_in(p, &plan_of(p)->steps[s], s);
+    for (int i = 0; band && i < band->n && status == ARRAS_OK; i++)
+        status = move_results_in(p, band->members[i].step->step, s);
     return status;
 }
 

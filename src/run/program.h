@@ -55,30 +55,37 @@ typedef struct {
     const int64_t **strides, **shapes;
     ar_tiling       tiling;
     bool            library; /* computes it: step->gemm */
-    int             home; /* the step in whose tiles it runs: mostly its own number */
-    struct ar_nest *nest; /* of a step in whose tiles others run; else NULL */
+    int             home; /* the last step of its band: mostly its own number */
+    struct ar_band *band; /* of the last step of a band; else NULL */
 } ar_step_run;
 
-/* A step with those that run in its tiles (nest_run.c).  Tiles are rows: ranges of axis 0. */
+/* An array that is only used in a band, tile by tile (band_run.c). */
 typedef struct {
-    ar_step_run *step;
-    int          consumer; /* which member reads its result; -1: this is the outermost step */
-    int64_t      stride, before, after; /* see ar_step */
-    int64_t      per_row;  /* of its rows for one of the outermost step, roughly */
-    int64_t      length;   /* of axis 0 */
-    int64_t      row_cells, row_bytes; /* of the result */
-    int64_t      offset;   /* of its rows in scratch memory */
-    int         *links;    /* for each operand: the member whose result it is; -1: none */
-} ar_nest_member;
+    int            array;  /* in the plan */
+    int            member; /* that computes it */
+    int64_t        offset; /* in scratch memory */
+    const int64_t *strides;   /* there */
+    int64_t        row_bytes; /* the stride along the axis that is cut */
+} ar_band_array;
 
-typedef struct ar_nest {
-    int             n;
-    ar_nest_member *members; /* in the order in which they run; the outermost step is the last */
-    int64_t         rows;    /* of a tile */
+typedef struct {
+    ar_step_run          *step;
+    ar_band_place         place;
+    int64_t               length;    /* of the axis that is cut */
+    int64_t               row_cells; /* of the result */
+    ar_stream            *stream;
+    const ar_band_array **links; /* for each operand; NULL: it lies in memory as a whole */
+} ar_band_member;
+
+typedef struct ar_band {
+    int             n, narrays;
+    ar_band_member *members; /* in the order in which they run; the last has the tiles' rows */
+    ar_band_array  *arrays;
+    int64_t         rows; /* of a tile */
     int64_t         tiles;
     int64_t         scratch_bytes; /* for each thread */
     char           *scratch;
-} ar_nest;
+} ar_band;
 
 /* A binding as it was given, copied, so that the next launch can see what changed. */
 typedef struct {
@@ -102,7 +109,8 @@ struct arras_run {
     const bool    *dense;     /* of each input: the kernels take it in C order only */
     void         **constants; /* by array */
     int64_t       *sizes;
-    ar_tensor     *arrays; /* by number in the plan */
+    ar_tensor     *arrays;  /* by number in the plan */
+    bool          *in_band; /* by array: it is nowhere as a whole */
     int           *places; /* operands that are array a: places[first_place[a] ...] */
     int           *first_place;
     char         **operands; /* of all steps, one after the other */
@@ -143,11 +151,11 @@ void         ar_instance_free(arras_run *run); /* NULL is fine */
 /* Sets the memory of an array in all steps that use it; true when it was another before. */
 bool ar_instance_set(arras_run *run, int array, char *data, const int64_t *strides);
 
-/* Decides which steps run in the tiles of others, now that sizes are known. */
-arras_status ar_instance_nest(arras_run *run, arras_error *err);
-void         ar_instance_nest_free(arras_run *run);
-/* A task function: tiles of an ar_nest. */
-arras_status ar_nest_run(void *context, int64_t first, int64_t last, int thread, arras_error *err);
+/* Decides which steps run together, now that sizes are known. */
+arras_status ar_instance_bands(arras_run *run, arras_error *err);
+void         ar_instance_bands_free(arras_run *run);
+/* A task function: tiles of an ar_band. */
+arras_status ar_band_run(void *context, int64_t first, int64_t last, int thread, arras_error *err);
 
 /* Runs one step to the end; for constants. */
 arras_status ar_step_run_all(ar_step_run *step, ar_pool *pool, arras_error *err);
