@@ -168,10 +168,11 @@ arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *
                     const int64_t *strides, const void *data, bool copy)
 {
     arras_array       bad = check_leaf(g, "data", "cells", dtype, rank, shape);
-    int64_t           ints[ARRAS_MAX_RANK + 1];
+    int64_t           ints[ARRAS_MAX_RANK + 3];
     struct arras_node node = {
         .kind = AR_DATA, .type = { dtype, false }, .rank = rank, .shape = shape
     };
+    ar_data_range range;
 
     if (bad)
         return bad;
@@ -184,11 +185,25 @@ arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *
     c_strides(ints, ar_dtype_size(dtype), rank, shape);
     if (strides)
         memcpy(ints, strides, (size_t)rank * sizeof *ints);
-    ints[rank] = copy;
-    node.nints = rank + 1;
+    node.nints = rank + 3;
     node.ints = ints;
     node.ref = data;
+    range = ar_data_look(&node);
+    ints[rank] = range.low;
+    ints[rank + 1] = range.high;
+    ints[rank + 2] = copy;
     return copy ? intern_copy(g, &node, ints) : ar_intern(g, &node);
+}
+
+arras_array ar_data_again(arras_graph *g, arras_array data)
+{
+    struct arras_node node = *data;
+    int64_t           ints[ARRAS_MAX_RANK + 3];
+
+    memcpy(ints, data->ints, (size_t)data->nints * sizeof *ints);
+    ints[data->nints - 1] = false;
+    node.ints = ints;
+    return ar_intern(g, &node);
 }
 
 /* ---- Numbers and sizes ----------------------------------------------------------------------- */

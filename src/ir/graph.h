@@ -54,6 +54,9 @@ enum { AR_AFFINE_MEMORY = 0 };
 
 /* The one node, or expression, equal to the given one, whose arrays may be the caller's own. */
 arras_array ar_intern(arras_graph *g, struct arras_node *node);
+
+extern const ar_data_range ar_no_data_range;
+ar_data_range              ar_data_look(const struct arras_node *data);
 /* A lambda of which all is known to be right. */
 arras_array ar_lambda_intern(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell,
                              int n, const arras_array *bindings);

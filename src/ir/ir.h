@@ -298,7 +298,14 @@ arras_array ar_param(arras_graph *g, const char *name, arras_dtype dtype, int ra
                      const arras_dim *shape);
 arras_array ar_data(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape,
                     const int64_t *strides, const void *data, bool copy);
-arras_array ar_const(arras_graph *g, ar_type type, ar_value value);
+/* Data of another graph, borrowed. */
+arras_array ar_data_again(arras_graph *g, arras_array data);
+/* The least and the largest of its integers when it was recorded; low > high: not known. */
+typedef struct {
+    int64_t low, high;
+} ar_data_range;
+ar_data_range ar_data_range_of(arras_array data);
+arras_array   ar_const(arras_graph *g, ar_type type, ar_value value);
 arras_array ar_size_node(arras_graph *g, arras_dim dim);
 arras_array ar_map(ar_op op, int n, const arras_array *xs);
 arras_array ar_cast(arras_array x, arras_dtype dtype);

@@ -207,9 +207,10 @@ static arras_array unpack_data(revival *r, int rank, const arras_dim *shape)
     bool        there = !r->u->failed && id >= 0 && id < (int64_t)r->recorded->nnodes;
     arras_array data = there ? r->recorded->nodes[id] : NULL;
 
-    if (!data || data->kind != AR_DATA || data->rank != rank)
+    if (!data || data->kind != AR_DATA || data->rank != rank ||
+        memcmp(data->shape, shape, (size_t)rank * sizeof *shape) != 0)
         return NULL;
-    return ar_data(r->g, data->type.dtype, rank, shape, data->ints, data->ref, false);
+    return ar_data_again(r->g, data);
 }
 
 static arras_array unpack_input(revival *r, arras_dtype dtype, int rank, const arras_dim *shape)

@@ -207,6 +207,22 @@ static ar_range range_of_reduce(looker *l, arras_expr e, const ar_frame *around)
                  : ar_range_of_dtype(e->type.dtype);
 }
 
+/* A read of data; outside of it, and with a number for what is there, it may be that number. */
+static ar_range range_of_load(looker *l, arras_expr e)
+{
+    bool          is_input = e->ints[0] >= 0 && e->ints[0] < l->space->ninputs;
+    arras_array   from = is_input ? l->space->inputs[e->ints[0]] : e->array;
+    ar_data_range known = { 0, -1 };
+
+    if (from && from->kind == AR_DATA && is_plain_integer(e))
+        known = ar_data_range_of(from);
+    for (int axis = 0; axis < e->rank; axis++)
+        if (e->ints[1 + axis] == ARRAS_EDGE_CONSTANT)
+            known.high = INT64_MIN;
+    return known.low <= known.high ? ar_range_numbers(known.low, known.high)
+                                   : ar_range_of_dtype(e->type.dtype);
+}
+
 static ar_range plain_range(looker *l, arras_expr e, const ar_frame *around)
 {
     switch (e->kind) {
@@ -219,6 +235,7 @@ static ar_range plain_range(looker *l, arras_expr e, const ar_frame *around)
     case AR_EXPR_CAST: return range_of_cast(l, e, around);
     case AR_EXPR_OP: return range_of_op(l, e, around);
     case AR_EXPR_REDUCE: return range_of_reduce(l, e, around);
+    case AR_EXPR_LOAD: return range_of_load(l, e);
     default: return ar_range_of_dtype(e->type.dtype);
     }
 }

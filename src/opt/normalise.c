@@ -166,10 +166,7 @@ static arras_status place_make(ar_scope *s, ar_place *p)
     switch (node->kind) {
     case AR_INPUT: return put_array(s, p, ar_graph_input_find(s->to, node->name));
     case AR_PARAM: return put_param(s, p);
-    case AR_DATA:
-        return put_array(s, p,
-                         ar_data(s->to, node->type.dtype, node->rank, node->shape, node->ints,
-                                 node->ref, false));
+    case AR_DATA: return put_array(s, p, ar_data_again(s->to, node));
     case AR_CONST: return put_number(s, p, const_number(s->to, node));
     case AR_SIZE: return put_size(s, p);
     case AR_CALL: return ar_inline_call(s, p);

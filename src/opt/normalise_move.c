@@ -233,13 +233,15 @@ arras_expr ar_normal_index(ar_scope *s, arras_array node)
 /* ---- Gather ---------------------------------------------------------------------------------- */
 
 /* Negative indices count from the end; what is outside even so is left for the read to find. */
-static arras_expr gathered_index(ar_scope *s, arras_expr index, arras_dim length)
+static arras_expr gathered_index(ar_scope *s, arras_array from, arras_expr index, arras_dim length)
 {
     arras_expr wide;
 
     if (index->kind == AR_EXPR_POISON || ar_dtype_class(index->type.dtype) == AR_CLASS_UNSIGNED)
         return index;
     wide = ar_expr_cast(index, ARRAS_I64);
+    if (from->kind == AR_DATA && ar_data_range_of(from).low >= 0)
+        return wide;
     return choose(binary(AR_OP_less, wide, int_expr(s->to, 0)), plus(wide, length), wide);
 }
 
@@ -266,9 +268,10 @@ arras_expr ar_normal_gather(ar_scope *s, arras_array node)
 
     for (int axis = 0; axis < x->rank; axis++) {
         if (mask >> axis & 1) {
-            arras_expr index = read_index_array(s, node, node->inputs[array++], place, added);
+            arras_array from = node->inputs[array++];
+            arras_expr  index = read_index_array(s, node, from, place, added);
 
-            indices[axis] = gathered_index(s, index, ar_scope_dim(s, x->shape[axis]));
+            indices[axis] = gathered_index(s, from, index, ar_scope_dim(s, x->shape[axis]));
             continue;
         }
         if (to == place)

@@ -189,9 +189,7 @@ static arras_status rewrite_array(ar_rewrite *r, arras_array old)
         return rewrite_lambda(r, old);
     if (old->kind == AR_INPUT)
         return keep_array(r, &r->became[old->id], ar_graph_input_find(r->to, old->name));
-    return keep_array(
-        r, &r->became[old->id],
-        ar_data(r->to, old->type.dtype, old->rank, old->shape, old->ints, old->ref, false));
+    return keep_array(r, &r->became[old->id], ar_data_again(r->to, old));
 }
 
 /* ---- The graph ------------------------------------------------------------------------------- */
