@@ -207,18 +207,25 @@ static ar_range range_of_reduce(looker *l, arras_expr e, const ar_frame *around)
                  : ar_range_of_dtype(e->type.dtype);
 }
 
-/* A read of data; outside of it, and with a number for what is there, it may be that number. */
+/* Of a read of data.  Outside of it, with a number for what is there, it may be that number. */
+static ar_data_range known_range(const ar_space *space, arras_expr load)
+{
+    bool          is_input = load->ints[0] >= 0 && load->ints[0] < space->ninputs;
+    arras_array   from = is_input ? space->inputs[load->ints[0]] : load->array;
+    ar_data_range unknown = { 0, -1 };
+
+    if (!from || from->kind != AR_DATA || !is_plain_integer(load))
+        return unknown;
+    for (int axis = 0; axis < load->rank; axis++)
+        if (load->ints[1 + axis] == ARRAS_EDGE_CONSTANT)
+            return unknown;
+    return ar_data_range_of(from);
+}
+
 static ar_range range_of_load(looker *l, arras_expr e)
 {
-    bool          is_input = e->ints[0] >= 0 && e->ints[0] < l->space->ninputs;
-    arras_array   from = is_input ? l->space->inputs[e->ints[0]] : e->array;
-    ar_data_range known = { 0, -1 };
+    ar_data_range known = known_range(l->space, e);
 
-    if (from && from->kind == AR_DATA && is_plain_integer(e))
-        known = ar_data_range_of(from);
-    for (int axis = 0; axis < e->rank; axis++)
-        if (e->ints[1 + axis] == ARRAS_EDGE_CONSTANT)
-            known.high = INT64_MIN;
     return known.low <= known.high ? ar_range_numbers(known.low, known.high)
                                    : ar_range_of_dtype(e->type.dtype);
 }
@@ -269,6 +276,13 @@ static bool variable_is_below(arras_expr e, int64_t length, const ar_frame *arou
            around->hi->ints[0] <= length;
 }
 
+static bool data_is_below(arras_expr e, int64_t length, const ar_space *space)
+{
+    ar_data_range known = known_range(space, e);
+
+    return known.low >= 0 && known.low <= known.high && known.high < length;
+}
+
 /* What most indices are, of arrays whose lengths are numbers: conditions could only narrow it. */
 static bool is_plainly_below(arras_expr e, arras_dim length, const ar_space *space,
                              const ar_frame *around)
@@ -279,6 +293,8 @@ static bool is_plainly_below(arras_expr e, arras_dim length, const ar_space *spa
         return space->shape[e->ints[0]] > 0 && space->shape[e->ints[0]] <= length;
     if (e->kind == AR_EXPR_VAR)
         return variable_is_below(e, length, around);
+    if (e->kind == AR_EXPR_CAST && e->type.dtype == ARRAS_I64 && e->args[0]->kind == AR_EXPR_LOAD)
+        return data_is_below(e->args[0], length, space);
     return ar_is_int(e) && e->ints[0] >= 0 && e->ints[0] < length;
 }
 

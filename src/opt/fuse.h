@@ -17,6 +17,7 @@ typedef struct ar_use {
     int64_t        reader;      /* node */
     int            sites;       /* different loads */
     double         evaluations; /* for each cell of the array */
+    double         jumps;       /* those of them at a place that is read itself */
     bool           own_cell;    /* one load, of the reader's own cell, of as many cells */
     bool           varies;      /* an index depends on a variable of the reader */
     bool           skips;       /* neighbouring cells of the reader read cells that are not */

@@ -5,6 +5,8 @@
 
 /* A kernel of its own has its price, whatever it computes. */
 enum { PS_KERNEL = 2000000 };
+/* A read somewhere in memory, even when what is there is in the cache. */
+enum { PS_JUMP = 1000 };
 /* Operations of an array with several readers: those of more would be computed again and again,
  * since not all who share them fit into one kernel. */
 enum { MOST_SHARED = 128 };
@@ -112,8 +114,9 @@ static double stored_ps(const ar_fusion *f, const ar_item *item)
 static double use_ps(const ar_fusion *f, const ar_item *item, const ar_use *use)
 {
     double skipping = 2.0, cell_ps = item->cell_ps / (use->picks ? item->choices : 1);
+    int    more = item->reads.count > 1 ? item->reads.count - 1 : 0; /* than the array itself */
 
-    return use->evaluations * cell_ps * (use->skips ? skipping : 1) +
+    return use->evaluations * cell_ps * (use->skips ? skipping : 1) + use->jumps * PS_JUMP * more +
            reading_ps(f, item, &f->items[use->reader].reads);
 }
 

@@ -12,6 +12,7 @@ enum {
     UNITS_GATHER = 10,
     BYTES_NEAR = 1 << 20,
     UNKNOWN_SIZE = 1000,
+    MOST_INDEX_PARTS = 64,
     MOST_VISITS = 5000 /* to the parts of one cell: beyond, conditions are not looked at */
 };
 
@@ -194,6 +195,26 @@ static bool load_skips(const looker *l, arras_expr load)
     return e && e->uses & last_axis && ar_expr_is(e, AR_OP_multiply);
 }
 
+/* Whether an index is read itself.  Depth is limited by AR_MAX_DEPTH. */
+static bool index_is_read(arras_expr index, int *visits)
+{
+    bool is = index->kind == AR_EXPR_LOAD;
+
+    for (int i = 0; i < index->nargs && !is && ++*visits < MOST_INDEX_PARTS; i++)
+        is = index_is_read(index->args[i], visits);
+    return is;
+}
+
+static bool load_jumps(arras_expr load)
+{
+    int visits = 0;
+
+    for (int axis = 0; axis < load->rank; axis++)
+        if (index_is_read(load->args[axis], &visits))
+            return true;
+    return false;
+}
+
 static bool load_picks(const ar_item *of, arras_expr load)
 {
     return of->choices > 1 && ar_is_int(load->args[of->choice]);
@@ -229,6 +250,7 @@ static bool look_at_load(looker *l, arras_expr load, const ar_frame *around, boo
     arras_array x = l->lambda->inputs[load->ints[0]];
     ar_use    **use = &l->uses[load->ints[0]];
     bool        inside = load_is_inside(l, load, x, around);
+    double      evaluations;
 
     if (!*use && !(*use = new_use(l, x)))
         return false;
@@ -237,7 +259,9 @@ static bool look_at_load(looker *l, arras_expr load, const ar_frame *around, boo
     if (again)
         return true;
     (*use)->sites++;
-    (*use)->evaluations += times_of(load, around) * l->item->cells / l->f->items[x->id].cells;
+    evaluations = times_of(load, around) * l->item->cells / l->f->items[x->id].cells;
+    (*use)->evaluations += evaluations;
+    (*use)->jumps += load_jumps(load) ? evaluations : 0;
     (*use)->own_cell = (*use)->own_cell && load_is_own_cell(l, load, x);
     (*use)->varies = (*use)->varies || load->nfree > 0;
     (*use)->skips = (*use)->skips || load_skips(l, load);

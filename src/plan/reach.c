@@ -19,7 +19,8 @@ static bool is_computed(const ar_plan *plan, int array)
     return step >= 0 && !plan->steps[step].constant;
 }
 
-/* The rows of axis `axis` that a load reads for row i of the result's axis `own`. */
+/* The rows of axis `axis` that a load reads for row i of the result's axis `own`.  What is read at
+ * a place that is read is not looked at. */
 static bool find_span(ar_load_span *out, arras_array lambda, arras_expr load, int axis, int own)
 {
     arras_expr index = load->args[axis];
@@ -31,7 +32,7 @@ static bool find_span(ar_load_span *out, arras_array lambda, arras_expr load, in
         *out = (ar_load_span){ .step = 1 };
         return true;
     }
-    return ar_load_reach(out, lambda, load, axis, own);
+    return index->kind == AR_EXPR_OP && ar_load_reach(out, lambda, load, axis, own);
 }
 
 static ar_row_reach first_reach(arras_array lambda, arras_expr load, int own)
