@@ -320,13 +320,43 @@ static void print_one_cell(ar_writer *w, results *r)
 
 /* Lengths that are known are numbers, so that indices which are checked against several are checked
  * once; so is the step from a cell to the next one of its row, where cells lie side by side. */
-static void print_operand(ar_text *out, int operand, int rank, arras_array x, bool dense)
+/* What lies further apart than this need not be where it would be in the whole array; data is
+ * always there as a whole. */
+enum { LONGEST_KNOWN_STRIDE = 1 << 14 };
+
+bool ar_kernel_stride(int64_t *out, arras_array x, int axis)
 {
+    *out = (int64_t)ar_dtype_size(x->type.dtype);
+    for (int behind = axis + 1; behind < x->rank; behind++)
+        if (ar_dim_symbolic(x->shape[behind]) || !ar_mul64(out, *out, x->shape[behind]))
+            return false;
+    return *out <= LONGEST_KNOWN_STRIDE || x->kind == AR_DATA;
+}
+
+/* Of a result: rows alone are as they are in the whole array. */
+static bool result_stride(int64_t *out, arras_array x, int axis)
+{
+    *out = (int64_t)ar_dtype_size(x->type.dtype);
+    return axis == x->rank - 1;
+}
+
+static bool input_stride(int64_t *out, const ar_kernel_form *form, int input, int axis)
+{
+    return form->dense[input] && ar_kernel_stride(out, form->lambdas[0]->inputs[input], axis);
+}
+
+static void print_operand(ar_writer *w, int operand, arras_array x)
+{
+    ar_text *out = w->out;
+    int      input = operand - w->form->n, rank = w->flat ? 0 : x->rank;
+    int64_t  stride;
+
     ar_text_printf(out, "char *const d%d = a->data[%d];\n", operand, operand);
     for (int axis = 0; axis < rank; axis++) {
         ar_text_printf(out, "const int64_t s%d_%d = ", operand, axis);
-        if (dense && axis == rank - 1)
-            ar_text_printf(out, "%d", (int)ar_dtype_size(x->type.dtype));
+        if (input < 0 ? result_stride(&stride, x, axis)
+                      : input_stride(&stride, w->form, input, axis))
+            ar_text_printf(out, "%" PRId64 "ll", stride);
         else
             ar_text_printf(out, "a->strides[%d][%d]", operand, axis);
         ar_text_printf(out, ", n%d_%d = ", operand, axis);
@@ -339,15 +369,10 @@ static void print_operand(ar_text *out, int operand, int rank, arras_array x, bo
 
 static void print_operands(ar_writer *w)
 {
-    int n = w->form->n;
-
-    for (int k = 0; k < n; k++)
-        print_operand(w->out, k, w->flat ? 0 : w->lambda->rank, w->form->lambdas[k], true);
-    for (int k = 0; k < w->lambda->ninputs; k++) {
-        arras_array x = w->lambda->inputs[k];
-
-        print_operand(w->out, n + k, w->flat ? 0 : x->rank, x, w->form->dense[k]);
-    }
+    for (int k = 0; k < w->form->n; k++)
+        print_operand(w, k, w->form->lambdas[k]);
+    for (int k = 0; k < w->lambda->ninputs; k++)
+        print_operand(w, w->form->n + k, w->lambda->inputs[k]);
 }
 
 /* What a kernel needs as a whole is known when its loops are written. */
@@ -388,29 +413,24 @@ static bool unroll_cells(ar_writer *w, arras_expr *cells)
     return w->facts != NULL;
 }
 
-bool ar_kernel_knows_strides(const ar_kernel_form *form)
+static bool is_contraction(const ar_kernel_form *form)
 {
     ar_contraction contraction;
 
     return ar_c_contraction_match(&contraction, form);
 }
 
-/* What lies further apart than this need not be where it would be in the whole array. */
-enum { LONGEST_KNOWN_STRIDE = 1 << 14 };
-
-bool ar_kernel_stride(int64_t *out, arras_array x, int axis)
+bool ar_kernel_needs_whole(const ar_kernel_form *form, int input, int axis)
 {
-    *out = (int64_t)ar_dtype_size(x->type.dtype);
-    for (int behind = axis + 1; behind < x->rank; behind++)
-        if (ar_dim_symbolic(x->shape[behind]) || !ar_mul64(out, *out, x->shape[behind]))
-            return false;
-    return *out <= LONGEST_KNOWN_STRIDE;
+    int64_t stride;
+
+    return axis > 0 && form->dense[input] && !ar_kernel_is_flat(form) &&
+           ar_kernel_stride(&stride, form->lambdas[0]->inputs[input], axis - 1);
 }
 
 bool ar_kernel_joins_rows(const ar_kernel_form *form)
 {
-    return !ar_kernel_is_flat(form) && !ar_kernel_knows_strides(form) &&
-           short_length(form->lambdas[0]) > 0;
+    return !ar_kernel_is_flat(form) && !is_contraction(form) && short_length(form->lambdas[0]) > 0;
 }
 
 arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,

@@ -125,8 +125,8 @@ ar_box_step ar_box_step_make(const ar_core *core, int step, const int64_t *sizes
                              const int64_t *const *shapes);
 /* Makes a box one that can be computed on its own: some steps need whole rows, or many at once. */
 void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, int64_t *hi);
-/* Whether inputs must be whole along all axes but the first. */
-bool ar_box_step_wants_rows(const ar_box_step *s);
+/* Whether a box of an input must have all of an axis. */
+bool ar_box_step_wants_all(const ar_box_step *s, int input, int axis);
 /* The cells lo <= i < hi of all results; operands: results, then inputs. */
 arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, const int64_t *lo,
                              const int64_t *hi, arras_error *err);

@@ -41,9 +41,9 @@ void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, 
     hi[gemm->column] = shape[gemm->column];
 }
 
-bool ar_box_step_wants_rows(const ar_box_step *s)
+bool ar_box_step_wants_all(const ar_box_step *s, int input, int axis)
 {
-    return s->library || ar_kernel_knows_strides(&s->step->form);
+    return axis > 0 && (s->library || ar_kernel_needs_whole(&s->step->form, input, axis));
 }
 
 /* ---- Flat kernels ---------------------------------------------------------------------------- */

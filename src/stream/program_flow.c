@@ -10,7 +10,6 @@ typedef struct {
     ar_stage        stage;
     ar_box_step     step;
     ar_reads        reads;
-    bool            rows;   /* inputs are needed whole but along the first axis */
     const int64_t **shapes; /* of results and inputs */
 } step_stage;
 
@@ -21,11 +20,12 @@ static void step_needs(const ar_stage *s, const ar_flow *flow, const int64_t *lo
 
     ar_reads_needs(inputs, &self->reads, self->step.step, lo, hi, self->step.sizes,
                    self->shapes + s->nresults);
-    for (int k = 0; k < s->ninputs && self->rows; k++) {
+    for (int k = 0; k < s->ninputs; k++) {
         const ar_flow_array *a = &flow->arrays[s->inputs[k]];
 
-        for (int axis = 1; axis < a->rank; axis++)
-            inputs[k].axes[axis] = (ar_range){ 0, a->shape[axis], 0, 0 };
+        for (int axis = 0; axis < a->rank; axis++)
+            if (ar_box_step_wants_all(&self->step, k, axis))
+                inputs[k].axes[axis] = (ar_range){ 0, a->shape[axis], 0, 0 };
     }
 }
 
@@ -63,7 +63,6 @@ static arras_status make_step(ar_program_flow *f, int number, arras_error *err)
     for (int k = 0; k < step->ninputs; k++)
         s->shapes[step->form.n + k] = f->flow.arrays[step->inputs[k]].shape;
     s->step = ar_box_step_make(f->core, number, f->sizes, s->shapes);
-    s->rows = ar_box_step_wants_rows(&s->step);
     f->flow.stages[number] = &s->stage;
     return ar_step_reads(&s->reads, step, &f->arena, err);
 }
