@@ -25,7 +25,7 @@
     ((arras_binding){ name, { cells, ARRAS_F64, 2, (int64_t[]){ n, m }, NULL } })
 #define SCALAR(name, type, cell) ((arras_binding){ name, { cell, type, 0, NULL, NULL } })
 #define BINDINGS(...)                                                                              \
-    (int)AR_COUNT(((arras_binding[]){ __VA_ARGS__ })), (arras_binding[]){ __VA_ARGS__ }
+    (int)AR_COUNT(((arras_binding[]){ __VA_ARGS__ })), (arras_binding[]) { __VA_ARGS__ }
 
 static arras_graph *g;
 static arras_error  err;
@@ -102,6 +102,22 @@ static inline arras_counters counters(const arras_program *p)
 
     arras_program_counters(&c, p);
     return c;
+}
+
+static inline bool same_bits(const arras_results *got, const arras_results *want)
+{
+    bool same = arras_results_count(got) == arras_results_count(want);
+
+    for (int i = 0; same && i < arras_results_count(want); i++) {
+        const arras_buffer *a = &arras_results_at(got, i)->buffer;
+        const arras_buffer *b = &arras_results_at(want, i)->buffer;
+        size_t              bytes = arras_dtype_size(b->dtype);
+
+        for (int d = 0; d < b->rank; d++)
+            bytes *= (size_t)b->shape[d];
+        same = memcmp(a->data, b->data, bytes) == 0;
+    }
+    return same;
 }
 
 static inline bool same_cells(const double *got, const double *want, int64_t n)

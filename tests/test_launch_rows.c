@@ -25,22 +25,6 @@ static void *cells_of(arras_dtype dtype, int64_t n)
     return cells;
 }
 
-static bool same_bits(const arras_results *got, const arras_results *want)
-{
-    bool same = arras_results_count(got) == arras_results_count(want);
-
-    for (int i = 0; same && i < arras_results_count(want); i++) {
-        const arras_buffer *a = &arras_results_at(got, i)->buffer;
-        const arras_buffer *b = &arras_results_at(want, i)->buffer;
-        size_t              bytes = arras_dtype_size(b->dtype);
-
-        for (int d = 0; d < b->rank; d++)
-            bytes *= (size_t)b->shape[d];
-        same = memcmp(a->data, b->data, bytes) == 0;
-    }
-    return same;
-}
-
 static const arras_options ways[] = {
     { .threads = 1 },
     { .threads = 2 },

@@ -128,9 +128,10 @@ static bool reads(const ar_step *step, int array)
 /* A step may write over what it reads itself, cell by cell. */
 static bool is_in_place(const arras_run *run, int from, int to)
 {
-    const ar_step *step = &run->core->plan.steps[run->core->plan.arrays[to].step];
+    int            writer = run->core->plan.arrays[to].step;
+    const ar_step *step = &run->core->plan.steps[writer];
 
-    if (step->form.n > 1 || run->steps[run->core->plan.arrays[to].step].nest)
+    if (step->form.n > 1 || run->steps[writer].home != writer || run->steps[writer].band)
         return false;
     for (int k = 0; k < step->ninputs; k++)
         if (step->inputs[k] == from && !step->same_cell[k])
@@ -161,9 +162,7 @@ static bool is_over(const arras_run *run, int first, int second)
 /* Computed in scratch memory of a tile, not in that of temporaries. */
 static bool is_placed(const arras_run *run, int a)
 {
-    const ar_plan_array *array = &run->core->plan.arrays[a];
-
-    return array->at == AR_AT_TEMPORARY && run->steps[array->step].home == array->step;
+    return run->core->plan.arrays[a].at == AR_AT_TEMPORARY && !run->in_band[a];
 }
 
 static int64_t bytes_of(const ar_tensor *t) { return t->count * (int64_t)ar_dtype_size(t->dtype); }

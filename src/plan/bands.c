@@ -7,8 +7,6 @@
 
 /* More rows than this, and what overlaps is more than what is gained. */
 enum { LARGEST_HALO = 32, LARGEST_STRIDE = 8, MOST_OPERANDS = 60, MOST_MEMBERS = 64 };
-/* Too few to be cut into tiles. */
-enum { FEW_ROWS = 16 };
 
 /* Who reads an array: the step, and which of its inputs it is. */
 typedef struct {
@@ -79,10 +77,9 @@ static bool may_join(const bander *b, int s)
 static bool may_cut(const bander *b, int s, int axis)
 {
     const ar_step *step = step_of(b, s);
-    arras_dim      length = result_of(b, s)->shape[axis];
     int64_t        stride;
 
-    if ((step->flat && axis > 0) || (!ar_dim_symbolic(length) && length < FEW_ROWS))
+    if (step->flat && axis > 0)
         return false;
     for (int k = 0; k < step->form.n && axis > 0; k++)
         if (ar_kernel_stride(&stride, node_of(b, step->results[k]), axis - 1))
@@ -149,9 +146,9 @@ static ar_band_place rows_for(const ar_band_place *place, const ar_row_reach *re
 
 static bool add_reader(bander *b, join *j, reader r)
 {
-    int             axis;
+    int                 axis;
     const ar_row_reach *reach;
-    ar_band_place   rows;
+    ar_band_place       rows;
 
     if (!may_join(b, r.step) || !step_of(b, r.step)->reach)
         return false;
@@ -198,7 +195,7 @@ static ar_band_place place_in(const bander *b, int s)
  */
 static bool suits_reader(const bander *b, const join *j, int s, reader r)
 {
-    ar_band_place   own = place_in(b, s), its, rows;
+    ar_band_place       own = place_in(b, s), its, rows;
     const ar_row_reach *reach;
 
     if (!is_joined(b, r.step))
@@ -277,17 +274,38 @@ static void make_join(bander *b, const join *j)
     }
 }
 
+/* The longest axis that was not tried yet, and is now; -1: none. */
+static int next_axis(arras_array x, uint32_t *tried)
+{
+    int     found = -1;
+    int64_t most = -1;
+
+    for (int axis = 0; axis < x->rank; axis++) {
+        int64_t length = ar_dim_symbolic(x->shape[axis]) ? INT64_MAX : x->shape[axis];
+
+        if (!(*tried >> axis & 1) && length > most) {
+            most = length;
+            found = axis;
+        }
+    }
+    *tried |= found >= 0 ? 1u << found : 0;
+    return found;
+}
+
 /* From the last step on, so that the bands of all readers are known. */
 static void join_all(bander *b)
 {
     join j;
 
-    for (int s = b->plan->nsteps - 1; s >= 0; s--)
-        for (int axis = 0; may_join(b, s) && axis < step_of(b, s)->rank; axis++)
-            if (may_cut(b, s, axis) && find_join(b, &j, s, axis)) {
-                make_join(b, &j);
-                break;
-            }
+    for (int s = b->plan->nsteps - 1; s >= 0; s--) {
+        uint32_t tried = 0;
+        int      axis = may_join(b, s) ? next_axis(result_of(b, s), &tried) : -1;
+
+        while (axis >= 0 && !(may_cut(b, s, axis) && find_join(b, &j, s, axis)))
+            axis = next_axis(result_of(b, s), &tried);
+        if (axis >= 0)
+            make_join(b, &j);
+    }
 }
 
 static bool make_room(bander *b, ar_arena *arena)

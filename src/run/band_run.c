@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 enum { MOST_MEMBERS = 64, MOST_OPERANDS = 64 };
+/* Smaller ones are there only to be tried. */
+enum { LEAST_CACHE = 1 << 16 };
 
 /* ---- Which steps ----------------------------------------------------------------------------- */
 
@@ -45,14 +47,17 @@ static int64_t bytes_of(const ar_tensor *tensor)
     return tensor->count * (int64_t)ar_dtype_size(tensor->dtype);
 }
 
-/* What stays in the cache anyway is better computed by all threads at once. */
-static bool is_worth_it(const arras_run *run, int home, const int *inside)
+/* What stays in the cache anyway is better computed by all threads at once; and a row must not be
+ * more than what the cache can hold. */
+static bool is_worth_it(const arras_run *run, int home, int axis, const int *inside)
 {
-    int64_t bytes = 0;
+    const ar_tensor *result = &run->arrays[run->core->plan.steps[home].results[0]];
+    int64_t          bytes = 0;
 
     for (int a = 0; a < run->core->plan.narrays; a++)
         bytes += inside[a] == home ? bytes_of(&run->arrays[a]) : 0;
-    return bytes > 4 * cache_bytes(run);
+    return bytes > 4 * cache_bytes(run) && result->shape[axis] > 1 &&
+           bytes / result->shape[axis] <= ar_max64(cache_bytes(run), LEAST_CACHE);
 }
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -175,7 +180,8 @@ static void choose_rows(ar_band *band, const arras_run *run, const int *inside, 
         halo = ar_max64(halo, (m->place.before + m->place.after) / m->place.stride);
         for (int k = 0; k < step->form.n; k++)
             if (inside[step->results[k]] == home)
-                bytes += m->place.stride * bytes_of(&run->arrays[step->results[k]]) / m->length;
+                bytes += m->place.stride * bytes_of(&run->arrays[step->results[k]]) /
+                         ar_max64(1, m->length);
     }
     rows = 3 * cache_bytes(run) / 4 / ar_max64(1, bytes) - halo;
     rows = ar_max64(rows, 2 * halo);
@@ -215,7 +221,7 @@ static arras_status make_bands(arras_run *run, const ar_band_place *places, int 
 
     find_insides(run, places, inside);
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++)
-        if (places[s].home == s && is_worth_it(run, s, inside))
+        if (places[s].home == s && is_worth_it(run, s, places[s].axis, inside))
             status = make_band(run, places, inside, s, err);
     return status;
 }
