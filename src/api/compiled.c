@@ -174,7 +174,8 @@ void arras_program_counters(arras_counters *out, const arras_program *p)
     sizes = last_sizes(p, core);
     traffic = ar_decisions_traffic(ar_core_notes(core), ar_core_plan(core)->g, sizes);
     out->bytes_before = traffic.before;
-    out->bytes_moved = traffic.after;
+    if (out->bytes_moved == 0) /* nothing was launched yet */
+        out->bytes_moved = traffic.after;
     out->bytes_compulsory = traffic.least;
     ar_free(sizes);
 }

@@ -70,28 +70,52 @@ static void print_steps(ar_text *out, const ar_plan *plan, const ar_band_place *
     }
 }
 
-static void print_all_steps(ar_text *out, const ar_plan *plan)
+/* -1 when it is not known. */
+static int64_t array_bytes(arras_array x, const int64_t *sizes)
 {
-    ar_band_place *places = ar_alloc((size_t)plan->nsteps, sizeof *places);
-    bool          *alone = ar_alloc((size_t)plan->nsteps, sizeof *alone);
+    int64_t bytes = (int64_t)ar_dtype_size(x->type.dtype), length;
 
-    out->failed =
-        out->failed || !places || !alone || ar_plan_bands(places, plan, alone, NULL) != ARRAS_OK;
-    if (!out->failed)
-        print_steps(out, plan, places);
-    ar_free(places);
-    ar_free(alone);
+    for (int axis = 0; axis < x->rank; axis++) {
+        length = x->shape[axis];
+        if ((ar_dim_symbolic(length) &&
+             (!sizes || ar_dim_value(&length, x->graph, length, sizes, NULL) != ARRAS_OK)) ||
+            !ar_mul64(&bytes, bytes, length))
+            return -1;
+    }
+    return bytes;
+}
+
+static void print_tiled_traffic(ar_text *out, const ar_plan *plan, const ar_band_place *places,
+                                const int64_t *sizes)
+{
+    int64_t *bytes = ar_alloc((size_t)plan->narrays, sizeof *bytes), moved = 0;
+
+    for (int a = 0; a < plan->narrays && bytes; a++)
+        bytes[a] = array_bytes(plan->arrays[a].node, sizes);
+    if (!bytes || ar_plan_traffic(&moved, plan, places, bytes, NULL) != ARRAS_OK)
+        out->failed = true;
+    ar_text_printf(out, ", %" PRId64 " tile by tile", moved);
+    ar_free(bytes);
 }
 
 void ar_explain_print(ar_text *out, const ar_core *core, const int64_t *sizes)
 {
     const ar_plan *plan = ar_core_plan(core);
     ar_traffic     traffic = ar_decisions_traffic(ar_core_notes(core), plan->g, sizes);
+    ar_band_place *places = ar_alloc((size_t)plan->nsteps, sizeof *places);
+    bool          *alone = ar_alloc((size_t)plan->nsteps, sizeof *alone);
 
-    print_decisions(out, ar_core_notes(core));
-    print_all_steps(out, plan);
-    ar_text_printf(out,
-                   "traffic: %" PRId64 " bytes if every array were stored, %" PRId64
-                   " as fused, %" PRId64 " compulsory\n",
-                   traffic.before, traffic.after, traffic.least);
+    if (!places || !alone || ar_plan_bands(places, plan, alone, NULL) != ARRAS_OK) {
+        out->failed = true;
+    } else {
+        print_decisions(out, ar_core_notes(core));
+        print_steps(out, plan, places);
+        ar_text_printf(
+            out, "traffic: %" PRId64 " bytes if every array were stored, %" PRId64 " as fused",
+            traffic.before, traffic.after);
+        print_tiled_traffic(out, plan, places, sizes);
+        ar_text_printf(out, ", %" PRId64 " compulsory\n", traffic.least);
+    }
+    ar_free(places);
+    ar_free(alone);
 }

@@ -106,6 +106,12 @@ arras_status ar_plan_reach(ar_plan *plan, arras_error *err);
 arras_status ar_plan_bands(ar_band_place *places, const ar_plan *plan, const bool *alone,
                            arras_error *err);
 
+/* By array: the home of the band in which it is computed and read, and by none else; -1: none. */
+void ar_plan_insides(int *inside, const ar_plan *plan, const ar_band_place *places);
+/* Bytes that a launch reads and writes (traffic.c); bytes: of each array, -1 where not known. */
+arras_status ar_plan_traffic(int64_t *out, const ar_plan *plan, const ar_band_place *places,
+                             const int64_t *bytes, arras_error *err);
+
 /* ---- What a box of results reads (region_set.c, needs.c) ------------------------------------- */
 
 /* Along one axis, the cells lo <= i < hi but those gap_lo <= i < gap_hi. */

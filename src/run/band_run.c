@@ -24,24 +24,6 @@ static int64_t cache_bytes(const arras_run *run)
     return bytes > 0 ? bytes : 512 << 10;
 }
 
-/* In which band an array is computed and read, and by none else; -1: in no such one. */
-static void find_insides(const arras_run *run, const ar_band_place *places, int *inside)
-{
-    const ar_plan *plan = &run->core->plan;
-
-    for (int a = 0; a < plan->narrays; a++) {
-        const ar_plan_array *array = &plan->arrays[a];
-
-        inside[a] = array->at == AR_AT_TEMPORARY ? places[array->step].home : -1;
-        if (inside[a] == array->step)
-            inside[a] = -1;
-    }
-    for (int s = 0; s < plan->nsteps; s++)
-        for (int k = 0; k < plan->steps[s].ninputs; k++)
-            if (inside[plan->steps[s].inputs[k]] != places[s].home)
-                inside[plan->steps[s].inputs[k]] = -1;
-}
-
 static int64_t bytes_of(const ar_tensor *tensor)
 {
     return tensor->count * (int64_t)ar_dtype_size(tensor->dtype);
@@ -219,10 +201,27 @@ static arras_status make_bands(arras_run *run, const ar_band_place *places, int 
 {
     arras_status status = ARRAS_OK;
 
-    find_insides(run, places, inside);
+    ar_plan_insides(inside, &run->core->plan, places);
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++)
         if (places[s].home == s && is_worth_it(run, s, places[s].axis, inside))
             status = make_band(run, places, inside, s, err);
+    return status;
+}
+
+/* With the bands that there are. */
+static arras_status count_traffic(arras_run *run, ar_band_place *places, arras_error *err)
+{
+    int64_t     *bytes = ar_alloc((size_t)run->core->plan.narrays, sizeof *bytes);
+    arras_status status;
+
+    if (!bytes)
+        return ar_fail_memory(err, (size_t)run->core->plan.narrays * sizeof *bytes);
+    for (int a = 0; a < run->core->plan.narrays; a++)
+        bytes[a] = bytes_of(&run->arrays[a]);
+    for (int s = 0; s < run->nsteps; s++)
+        places[s].home = run->steps[s].home;
+    status = ar_plan_traffic(&run->bytes_moved, &run->core->plan, places, bytes, err);
+    ar_free(bytes);
     return status;
 }
 
@@ -243,6 +242,8 @@ arras_status ar_instance_bands(arras_run *run, arras_error *err)
         status = ar_plan_bands(places, plan, alone, err);
     if (status == ARRAS_OK)
         status = make_bands(run, places, inside, err);
+    if (status == ARRAS_OK)
+        status = count_traffic(run, places, err);
     ar_arena_free(&arena);
     return status;
 }

@@ -120,6 +120,7 @@ struct arras_run {
     ar_taskgraph  *tasks;
     int            finish; /* the task that copies */
     ar_memory_plan memory;
+    int64_t        bytes_moved;
     void          *block; /* of temporaries */
 
     /* Of the launch: */

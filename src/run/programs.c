@@ -199,6 +199,7 @@ void ar_program_counters(arras_counters *out, const arras_program *p)
         out->temporaries = p->runs->memory.sum;
         out->planned = p->runs->memory.bytes;
         out->live = p->runs->memory.live;
+        out->bytes_moved = p->runs->bytes_moved;
     }
     pthread_mutex_unlock(&unlocked(p)->lock);
     out->from_memory = p->from_memory;
