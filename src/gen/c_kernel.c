@@ -67,17 +67,40 @@ typedef struct {
 
 static arras_dtype result_dtype(const results *r, int k) { return r->form->lambdas[k]->type.dtype; }
 
+/* pastK: cells go to memory, past the caches, as they are made: their vectors start where they
+ * must for that. */
+static void print_past(ar_writer *w, int k, const char *asked, const char *from)
+{
+    ar_text_printf(w->out, "const int past%d = %s && (uintptr_t)(o%d%s) %% 32 == 0;\n", k, asked, k,
+                   from);
+}
+
 /* rK is where the cells of a segment go: their place, or a buffer that is copied there. */
 static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 {
     const results *r = self;
+    char           from[24];
 
+    snprintf(from, sizeof from, " + seg%d", strip->number);
     for (int k = 0; k < r->form->n; k++) {
+        if (strip->past)
+            print_past(w, k, "a->stream", from);
         ar_text_printf(w->out, "%s *const r%d = ", ar_c_type(result_dtype(r, k)), k);
-        if (!strip->sparse)
+        if (strip->past)
+            ar_text_printf(w->out, "a->stream && !past%d ? b%d : ", k, k);
+        else if (!strip->sparse)
             ar_text_printf(w->out, "a->stream ? b%d : ", k);
-        ar_text_printf(w->out, "o%d + seg%d;\n", k, strip->number);
+        ar_text_printf(w->out, "o%d%s;\n", k, from);
     }
+}
+
+static void store_vector(ar_writer *w, const ar_c_strip *strip, int k, arras_expr cell)
+{
+    if (strip->past)
+        ar_text_printf(w->out, "if (past%d) PAST_%s(&r%d[%s - seg%d], v%" PRId64 "); else\n", k,
+                       w->vector, k, strip->name, strip->number, cell->id);
+    ar_text_printf(w->out, "*(%s *)&r%d[%s - seg%d] = v%" PRId64 ";\n", w->vector, k, strip->name,
+                   strip->number, cell->id);
 }
 
 static void store_cell(ar_writer *w, void *self, const ar_c_strip *strip)
@@ -85,8 +108,10 @@ static void store_cell(ar_writer *w, void *self, const ar_c_strip *strip)
     const results *r = self;
 
     for (int k = 0; k < r->form->n; k++) {
-        if (w->vector)
-            ar_text_printf(w->out, "*(%s *)&", w->vector);
+        if (w->vector) {
+            store_vector(w, strip, k, r->cells[k]);
+            continue;
+        }
         ar_text_printf(w->out, "r%d[%s - seg%d] = ", k, strip->name, strip->number);
         ar_c_cast(w, r->cells[k], result_dtype(r, k));
         ar_text_add(w->out, ";\n");
@@ -97,14 +122,15 @@ static void close_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 {
     const results *r = self;
 
-    if (strip->sparse)
-        return;
-    ar_text_add(w->out, "if (a->stream) {\n");
-    for (int k = 0; k < r->form->n; k++)
+    for (int k = 0; k < r->form->n && !strip->sparse; k++) {
+        ar_text_add(w->out, "if (a->stream");
+        if (strip->past)
+            ar_text_printf(w->out, " && !past%d", k);
         ar_text_printf(
-            w->out, "a->stream((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n",
-            k, strip->number, k, strip->number, k);
-    ar_text_add(w->out, "}\n");
+            w->out,
+            ")\na->stream((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n", k,
+            strip->number, k, strip->number, k);
+    }
 }
 
 /* oK is where a row of result K starts; of rows that are too short for segments of their own, the
@@ -157,17 +183,6 @@ static int64_t short_length(arras_array lambda)
     return !ar_dim_symbolic(last) && last > 0 && last <= SHORT ? last : 0;
 }
 
-/* pastK: the rows of result K go to memory as they are made, not in a buffer that is copied. */
-static void print_past(ar_writer *w, const results *r)
-{
-    for (int k = 0; k < r->form->n; k++)
-        if (r->one_vector)
-            ar_text_printf(w->out, "const int past%d = stream && (uintptr_t)o%d %% 32 == 0;\n", k,
-                           k);
-        else
-            ar_text_printf(w->out, "enum { past%d = 0 };\n", k);
-}
-
 /* sK is where the cells of row iA of result K go. */
 static void print_short_row(ar_writer *w, const results *r, int axis)
 {
@@ -198,7 +213,10 @@ static void open_short_rows(ar_writer *w, const results *r, int axis)
                    (int)rows, axis, axis, (int)rows);
     print_buffers(w, r, rows * length);
     print_rows(w, r, axis + 1);
-    print_past(w, r);
+    for (int k = 0; k < r->form->n && r->one_vector; k++)
+        print_past(w, k, "stream", "");
+    for (int k = 0; k < r->form->n && !r->one_vector; k++)
+        ar_text_printf(w->out, "enum { past%d = 0 };\n", k);
 }
 
 /* The cells of all rows that were gathered; where a box has parts of rows, they are put in their
@@ -276,6 +294,7 @@ static bool print_strip(ar_writer *w, results *r, ar_c_runs runs)
     strip.vectors = r->is_short ? r->one_vector && runs == AR_C_WHOLE_RUN : true;
     ar_c_strip_open(w, &strip, r->form->n, r->cells);
     strip.runs = ar_c_strip_is_short(&strip) || runs == AR_C_PART_RUN ? runs : AR_C_ANY_RUN;
+    strip.past = strip.vectors && !strip.cut && !strip.sparse && !r->is_short;
     r->streams = r->is_short || !strip.sparse;
     if (!r->is_short && r->streams)
         print_buffers(w, r, strip.segment);

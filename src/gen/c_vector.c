@@ -294,6 +294,13 @@ static void open_vector_loop(ar_writer *w, const ar_c_strip *strip, int cells)
 {
     int s = strip->number;
 
+    if (strip->past) {
+        ar_text_printf(w->out,
+                       "for (; e%d <= n%d - %d; e%d += %d) {\n"
+                       "const int64_t %s = at%d + e%d;\n",
+                       s, s, cells, s, cells, strip->name, s, s);
+        return;
+    }
     ar_text_printf(w->out,
                    "const int64_t end%d = a->stream ? n%d - %d : MOST;\n"
                    "for (int64_t step%d = a->stream ? %d - ((at%d - seg%d) & %d) : %d;\n"

@@ -210,6 +210,7 @@ typedef struct ar_c_strip {
     bool              direct;  /* and has all of it computed before the next cell is */
     bool              vectors; /* cells are put as vectors, if they can be */
     bool              calls;   /* and functions are called for them */
+    bool              past;    /* and stored past the caches, where pastK says so */
 } ar_c_strip;
 
 void ar_c_strip_cell(ar_c_strip *out, ar_writer *w); /* the last index */

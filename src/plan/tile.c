@@ -168,10 +168,13 @@ static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *s
     double cached = (double)options->bytes / (double)bytes_per_cell(step);
     double shared = (double)cells / (TILES_PER_THREAD * options->threads);
     double shortest = SHORTEST_PS / cost;
-    double wanted = cached < shared ? cached : shared;
+    double wanted;
 
     if (options->exact)
         return clamp(cached, cells);
+    if (step->flat) /* no cell is read again: the fewer tiles end the better */
+        cached *= 4;
+    wanted = cached < shared ? cached : shared;
     if (options->threads == 1)
         wanted = cached;
     if (step_goes_down(step))
