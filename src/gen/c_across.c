@@ -252,7 +252,7 @@ static void put_turn(ar_writer *w, rows *r, bool vectors)
 /* ---- Several values of the variable, in vectors ---------------------------------------------- */
 
 /* Rows of one lane at a time, so that accumulators are read and written once for all of them. */
-enum { ROWS_AT_ONCE = 4 };
+enum { ROWS_AT_ONCE = 8 };
 
 /* The rows of the next lane are on their way, a line for every other vector. */
 static void put_next_rows(ar_writer *w, const ar_c_read *read, const char *at, int cells)

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Vectors that are kept in registers while short rows are computed. */
+enum { MOST_SHARED = 9 };
+
 static const char kit[] = {
 #include "kernel_kit_bytes.inc"
     0
@@ -56,24 +59,48 @@ bool ar_kernel_is_flat(const ar_kernel_form *form)
 typedef struct {
     const ar_kernel_form *form;
     const arras_expr     *cells;
-    bool                  is_short; /* rows of a few cells, a number that is known */
-    ar_c_rows            *gathered; /* NULL: short rows are computed one by one */
-    bool                  streams;  /* where it is worth it */
+    bool                  is_short;   /* rows of a few cells, a number that is known */
+    ar_c_rows            *gathered;   /* NULL: short rows are computed one by one */
+    bool                  one_vector; /* a short row is, in boxes of whole rows */
+    bool                  streams;    /* where it is worth it */
 } results;
 
 static arras_dtype result_dtype(const results *r, int k) { return r->form->lambdas[k]->type.dtype; }
+
+/* pastK: cells go to memory, past the caches, as they are made: their vectors start where they
+ * must for that. */
+static void print_past(ar_writer *w, int k, const char *asked, const char *from)
+{
+    ar_text_printf(w->out, "const int past%d = %s && (uintptr_t)(o%d%s) %% 32 == 0;\n", k, asked, k,
+                   from);
+}
 
 /* rK is where the cells of a segment go: their place, or a buffer that is copied there. */
 static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 {
     const results *r = self;
+    char           from[24];
 
+    snprintf(from, sizeof from, " + seg%d", strip->number);
     for (int k = 0; k < r->form->n; k++) {
+        if (strip->past)
+            print_past(w, k, "a->stream", from);
         ar_text_printf(w->out, "%s *const r%d = ", ar_c_type(result_dtype(r, k)), k);
-        if (!strip->sparse)
+        if (strip->past)
+            ar_text_printf(w->out, "a->stream && !past%d ? b%d : ", k, k);
+        else if (!strip->sparse)
             ar_text_printf(w->out, "a->stream ? b%d : ", k);
-        ar_text_printf(w->out, "o%d + seg%d;\n", k, strip->number);
+        ar_text_printf(w->out, "o%d%s;\n", k, from);
     }
+}
+
+static void store_vector(ar_writer *w, const ar_c_strip *strip, int k, arras_expr cell)
+{
+    if (strip->past)
+        ar_text_printf(w->out, "if (past%d) PAST_%s(&r%d[%s - seg%d], v%" PRId64 "); else\n", k,
+                       w->vector, k, strip->name, strip->number, cell->id);
+    ar_text_printf(w->out, "*(%s *)&r%d[%s - seg%d] = v%" PRId64 ";\n", w->vector, k, strip->name,
+                   strip->number, cell->id);
 }
 
 static void store_cell(ar_writer *w, void *self, const ar_c_strip *strip)
@@ -81,8 +108,10 @@ static void store_cell(ar_writer *w, void *self, const ar_c_strip *strip)
     const results *r = self;
 
     for (int k = 0; k < r->form->n; k++) {
-        if (w->vector)
-            ar_text_printf(w->out, "*(%s *)&", w->vector);
+        if (w->vector) {
+            store_vector(w, strip, k, r->cells[k]);
+            continue;
+        }
         ar_text_printf(w->out, "r%d[%s - seg%d] = ", k, strip->name, strip->number);
         ar_c_cast(w, r->cells[k], result_dtype(r, k));
         ar_text_add(w->out, ";\n");
@@ -93,14 +122,15 @@ static void close_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 {
     const results *r = self;
 
-    if (strip->sparse)
-        return;
-    ar_text_add(w->out, "if (a->stream) {\n");
-    for (int k = 0; k < r->form->n; k++)
+    for (int k = 0; k < r->form->n && !strip->sparse; k++) {
+        ar_text_add(w->out, "if (a->stream");
+        if (strip->past)
+            ar_text_printf(w->out, " && !past%d", k);
         ar_text_printf(
-            w->out, "a->stream((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n",
-            k, strip->number, k, strip->number, k);
-    ar_text_add(w->out, "}\n");
+            w->out,
+            ")\na->stream((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n", k,
+            strip->number, k, strip->number, k);
+    }
 }
 
 /* oK is where a row of result K starts; of rows that are too short for segments of their own, the
@@ -133,6 +163,12 @@ static void store_short_cell(ar_writer *w, void *self, const ar_c_strip *strip)
     const results *r = self;
 
     for (int k = 0; k < r->form->n; k++) {
+        if (w->vector) {
+            ar_text_printf(w->out, "if (past%d) PAST_%s(s%d, v%" PRId64 "); else *(%s *)", k,
+                           w->vector, k, r->cells[k]->id, w->vector);
+            ar_text_printf(w->out, "s%d = v%" PRId64 ";\n", k, r->cells[k]->id);
+            continue;
+        }
         ar_text_printf(w->out, "s%d[%s] = ", k, strip->name);
         ar_c_cast(w, r->cells[k], result_dtype(r, k));
         ar_text_add(w->out, ";\n");
@@ -151,9 +187,15 @@ static int64_t short_length(arras_array lambda)
 static void print_short_row(ar_writer *w, const results *r, int axis)
 {
     for (int k = 0; k < r->form->n; k++)
-        ar_text_printf(w->out, "%s *const s%d = (stream ? b%d : o%d) + (i%d - row%d) * %d;\n",
-                       ar_c_type(result_dtype(r, k)), k, k, k, axis, axis,
-                       (int)short_length(w->lambda));
+        ar_text_printf(
+            w->out, "%s *const s%d = (stream && !past%d ? b%d : o%d) + (i%d - row%d) * %d;\n",
+            ar_c_type(result_dtype(r, k)), k, k, k, k, axis, axis, (int)short_length(w->lambda));
+}
+
+static void open_row_loop(ar_writer *w, int axis)
+{
+    ar_text_printf(w->out, "for (int64_t i%d = row%d; i%d < row%d + rows; i%d++) {\n", axis, axis,
+                   axis, axis, axis);
 }
 
 static void open_short_rows(ar_writer *w, const results *r, int axis)
@@ -171,12 +213,10 @@ static void open_short_rows(ar_writer *w, const results *r, int axis)
                    (int)rows, axis, axis, (int)rows);
     print_buffers(w, r, rows * length);
     print_rows(w, r, axis + 1);
-    if (r->gathered)
-        ar_c_rows_declare(w, r->gathered);
-    ar_text_printf(w->out, "for (int64_t i%d = row%d; i%d < row%d + rows; i%d++) {\n", axis, axis,
-                   axis, axis, axis);
-    if (!r->gathered)
-        print_short_row(w, r, axis);
+    for (int k = 0; k < r->form->n && r->one_vector; k++)
+        print_past(w, k, "stream", "");
+    for (int k = 0; k < r->form->n && !r->one_vector; k++)
+        ar_text_printf(w->out, "enum { past%d = 0 };\n", k);
 }
 
 /* The cells of all rows that were gathered; where a box has parts of rows, they are put in their
@@ -199,19 +239,14 @@ static void print_gathered(ar_writer *w, const results *r)
     ar_text_add(w->out, "}\n");
 }
 
-static void close_short_rows(ar_writer *w, const results *r, size_t mark)
+static void close_short_rows(ar_writer *w, const results *r)
 {
-    ar_text_add(w->out, "}\n");
-    if (r->gathered) {
-        ar_c_forget(w, mark);
-        print_gathered(w, r);
-    }
-    ar_text_add(w->out, "if (stream) {\n");
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out,
-                       "a->stream((char *)o%d, (const char *)b%d, rows * %d * sizeof *b%d);\n", k,
-                       k, (int)short_length(w->lambda), k);
-    ar_text_add(w->out, "}\n}\n");
+                       "if (stream && !past%d)\n"
+                       "a->stream((char *)o%d, (const char *)b%d, rows * %d * sizeof *b%d);\n",
+                       k, k, k, (int)short_length(w->lambda), k);
+    ar_text_add(w->out, "}\n");
 }
 
 /* ---- Loops ----------------------------------------------------------------------------------- */
@@ -240,7 +275,8 @@ static void hoist_all(ar_writer *w, const results *r, uint32_t loops)
         hoist(w, r->cells[k], loops, walk);
 }
 
-static void print_strip(ar_writer *w, results *r)
+/* Gives whether the strip is for the runs that were asked for; if not it is for all. */
+static bool print_strip(ar_writer *w, results *r, ar_c_runs runs)
 {
     const ar_c_sink long_rows = { open_segment, store_cell, close_segment, r };
     const ar_c_sink short_rows = { .cell = store_short_cell, .self = r };
@@ -255,29 +291,159 @@ static void print_strip(ar_writer *w, results *r)
     for (int k = 0; k < r->form->n; k++)
         strip.cell_bytes += (int)ar_dtype_size(result_dtype(r, k));
     strip.most = (int)strip.length;
-    strip.vectors = !r->is_short;
+    strip.vectors = r->is_short ? r->one_vector && runs == AR_C_WHOLE_RUN : true;
     ar_c_strip_open(w, &strip, r->form->n, r->cells);
+    strip.runs = ar_c_strip_is_short(&strip) || runs == AR_C_PART_RUN ? runs : AR_C_ANY_RUN;
+    strip.past = strip.vectors && !strip.cut && !strip.sparse && !r->is_short;
     r->streams = r->is_short || !strip.sparse;
     if (!r->is_short && r->streams)
         print_buffers(w, r, strip.segment);
     ar_c_strip_run(w, &strip, from, to, r->is_short ? &short_rows : &long_rows);
     ar_c_strip_close(&strip);
+    return strip.runs == runs;
 }
+
+static uint32_t loops_to(int axis) { return ((uint32_t)2 << axis) - 1; }
 
 static void open_loop(ar_writer *w, const results *r, int axis)
 {
-    if (r->is_short && axis == w->lambda->rank - 2)
-        open_short_rows(w, r, axis);
+    ar_text_printf(w->out, "for (int64_t i%d = lo[%d]; i%d < hi[%d]; i%d++) {\n", axis, axis, axis,
+                   axis, axis);
+    hoist_all(w, r, loops_to(axis));
+}
+
+/* ---- Short rows in their loop ---------------------------------------------------------------- */
+
+/* Reads of the cells, which are all inside; `shared` are those that every row has. */
+typedef struct {
+    arras_expr shared[MOST_SHARED];
+    int        nshared;
+    int64_t    walk;
+} short_reads;
+
+static bool is_inside(ar_writer *w, arras_expr load)
+{
+    for (int axis = 0; axis < load->rank; axis++)
+        if (!ar_c_is_inside(w, load, axis))
+            return false;
+    return true;
+}
+
+/* False: some read may be outside.  Depth is limited by AR_MAX_DEPTH. */
+static bool find_reads(short_reads *reads, ar_writer *w, arras_expr e)
+{
+    uint32_t last = (uint32_t)1 << (w->lambda->rank - 1), row = last >> 1;
+
+    if (w->facts[e->id].stamp >= reads->walk)
+        return true;
+    w->facts[e->id].stamp = reads->walk;
+    if (e->kind == AR_EXPR_LOAD && !is_inside(w, e))
+        return false;
+    if (e->kind == AR_EXPR_LOAD && (e->uses & last) && !(e->uses & row) && e->nfree == 0 &&
+        reads->nshared < MOST_SHARED)
+        reads->shared[reads->nshared++] = e;
+    for (int i = 0; i < e->nargs; i++)
+        if (!find_reads(reads, w, e->args[i]))
+            return false;
+    return true;
+}
+
+static bool is_one_vector(short_reads *reads, ar_writer *w, const results *r)
+{
+    arras_dtype dtype = result_dtype(r, 0);
+    ar_c_strip  strip;
+    bool good = ar_c_vector_type(dtype) && short_length(w->lambda) == ar_c_vector_cells(dtype);
+
+    ar_c_strip_cell(&strip, w);
+    good = good && ar_c_cells_are_vectors(w, &strip, r->form->n, r->cells);
+    *reads = (short_reads){ .walk = ++w->stamp };
+    for (int k = 0; k < r->form->n && good; k++)
+        good = find_reads(reads, w, r->cells[k]);
+    return good;
+}
+
+/* Before the loop over rows: a compiler cannot know that these cells stay as they are in it. */
+static void put_shared(ar_writer *w, const short_reads *reads)
+{
+    ar_c_strip strip;
+
+    if (reads->nshared == 0)
+        return;
+    ar_c_strip_cell(&strip, w);
+    ar_c_strip_open(w, &strip, reads->nshared, reads->shared);
+    ar_c_put_shared_vectors(w, &strip);
+    ar_c_strip_close(&strip);
+}
+
+static bool print_row_loop(ar_writer *w, results *r, int axis, ar_c_runs runs)
+{
+    size_t mark = w->nchanges;
+    bool   as_asked;
+
+    open_row_loop(w, axis);
+    print_short_row(w, r, axis);
+    hoist_all(w, r, loops_to(axis));
+    as_asked = print_strip(w, r, runs);
+    ar_text_add(w->out, "}\n");
+    ar_c_forget(w, mark);
+    return as_asked;
+}
+
+/* Once for boxes of whole rows and, where that makes a difference, once for others. */
+static void print_row_loops(ar_writer *w, results *r, int axis, const short_reads *reads)
+{
+    size_t   mark = w->nchanges;
+    ar_text  whole = { 0 };
+    ar_text *out = w->out;
+    bool     twice;
+
+    w->out = &whole;
+    if (r->one_vector)
+        put_shared(w, reads);
+    twice = print_row_loop(w, r, axis, AR_C_WHOLE_RUN);
+    ar_c_forget(w, mark);
+    w->out = out;
+    ar_text_add(out, twice ? "if (whole) {\n" : "");
+    ar_text_put(out, whole.data ? whole.data : "", whole.length);
+    out->failed = out->failed || whole.failed;
+    ar_text_free(&whole);
+    if (!twice)
+        return;
+    ar_text_add(out, "} else {\n");
+    print_row_loop(w, r, axis, AR_C_PART_RUN);
+    ar_text_add(out, "}\n");
+}
+
+static void print_gathered_loop(ar_writer *w, const results *r, int axis)
+{
+    size_t mark = w->nchanges;
+
+    ar_c_rows_declare(w, r->gathered);
+    open_row_loop(w, axis);
+    hoist_all(w, r, loops_to(axis));
+    ar_c_rows_gather(w, r->gathered, short_length(w->lambda));
+    ar_text_add(w->out, "}\n");
+    ar_c_forget(w, mark);
+    print_gathered(w, r);
+}
+
+static void print_short_rows(ar_writer *w, results *r)
+{
+    int         axis = w->lambda->rank - 2;
+    short_reads reads;
+
+    r->one_vector = !r->gathered && is_one_vector(&reads, w, r);
+    open_short_rows(w, r, axis);
+    if (r->gathered)
+        print_gathered_loop(w, r, axis);
     else
-        ar_text_printf(w->out, "for (int64_t i%d = lo[%d]; i%d < hi[%d]; i%d++) {\n", axis, axis,
-                       axis, axis, axis);
-    hoist_all(w, r, ((uint32_t)2 << axis) - 1);
+        print_row_loops(w, r, axis, &reads);
+    close_short_rows(w, r);
 }
 
 static void print_box(ar_writer *w, results *r)
 {
     int       rank = w->lambda->rank, loops = w->flat ? 0 : rank - 1;
-    size_t    mark = 0; /* what is known before the loop over short rows */
     ar_c_rows rows;
 
     r->is_short = !w->flat && short_length(w->lambda) > 0;
@@ -288,18 +454,14 @@ static void print_box(ar_writer *w, results *r)
     for (int axis = 0; axis < (w->flat ? 1 : rank); axis++)
         ar_text_printf(w->out, "if (lo[%d] >= hi[%d]) return 0;\n", axis, axis);
     hoist_all(w, r, 0);
-    for (int axis = 0; axis < loops; axis++) {
-        mark = w->nchanges;
+    for (int axis = 0; axis < loops - r->is_short; axis++)
         open_loop(w, r, axis);
-    }
-    if (!r->is_short)
+    if (r->is_short) {
+        print_short_rows(w, r);
+    } else {
         print_rows(w, r, loops);
-    if (r->gathered)
-        ar_c_rows_gather(w, r->gathered, short_length(w->lambda));
-    else
-        print_strip(w, r);
-    if (r->is_short)
-        close_short_rows(w, r, mark);
+        print_strip(w, r, AR_C_ANY_RUN);
+    }
     for (int axis = r->is_short; axis < loops; axis++)
         ar_text_add(w->out, "}\n");
     if (r->streams)

@@ -377,6 +377,10 @@ static void put_all_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink
     size_t mark = w->nchanges;
     bool   vectors = strip->vectors && *before;
 
+    if (vectors && strip->length) {
+        ar_c_put_row_vector(w, strip, sink);
+        return;
+    }
     if (vectors) {
         ar_text_printf(w->out, "int64_t e%d = 0;\n", strip->number);
         ar_c_put_vector_cells(w, strip, sink);
@@ -591,7 +595,7 @@ static void put_edge(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sin
 }
 
 /* Then it is there twice, and the second time not worth vectors. */
-static bool is_written_short(const ar_c_strip *strip)
+bool ar_c_strip_is_short(const ar_c_strip *strip)
 {
     return strip->length && !strip->cut && strip->nstaged == 0;
 }
@@ -604,7 +608,7 @@ static void put_pieces(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *s
     if (!strip->cut) {
         ar_text_printf(w->out, "const int64_t at%d = seg%d, n%d = len%d;\n", s, s, s, s);
         put_middle(w, strip, sink,
-                   is_written_short(strip) || strip->rest || strip->sparse ? "" : vector_loop);
+                   ar_c_strip_is_short(strip) || strip->rest || strip->sparse ? "" : vector_loop);
         return;
     }
     ar_text_printf(w->out,
@@ -623,10 +627,10 @@ static void put_short_axis(ar_writer *w, const ar_c_strip *strip, const ar_c_sin
 {
     int s = strip->number;
 
-    ar_text_printf(w->out, "if (whole) {\nenum { n%d = %d };\nconst int64_t seg%d = 0, at%d = 0;\n",
-                   s, (int)strip->length, s, s);
+    ar_text_printf(w->out, "%s{\nenum { n%d = %d };\nconst int64_t seg%d = 0, at%d = 0;\n",
+                   strip->runs == AR_C_WHOLE_RUN ? "" : "if (whole) ", s, (int)strip->length, s, s);
     put_middle(w, strip, sink, vector_loop);
-    ar_text_add(w->out, "} else\n");
+    ar_text_add(w->out, strip->runs == AR_C_WHOLE_RUN ? "}\n" : "} else\n");
 }
 
 static void open_segments(ar_writer *w, const ar_c_strip *strip, const char *from,
@@ -654,8 +658,10 @@ void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const cha
                     const ar_c_sink *sink)
 {
     strip->to = to;
-    if (is_written_short(strip))
+    if (ar_c_strip_is_short(strip) && strip->runs != AR_C_PART_RUN)
         put_short_axis(w, strip, sink);
+    if (strip->runs == AR_C_WHOLE_RUN)
+        return;
     open_segments(w, strip, from, sink);
     if (sink->open)
         sink->open(w, sink->self, strip);

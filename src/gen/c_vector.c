@@ -294,6 +294,13 @@ static void open_vector_loop(ar_writer *w, const ar_c_strip *strip, int cells)
 {
     int s = strip->number;
 
+    if (strip->past) {
+        ar_text_printf(w->out,
+                       "for (; e%d <= n%d - %d; e%d += %d) {\n"
+                       "const int64_t %s = at%d + e%d;\n",
+                       s, s, cells, s, cells, strip->name, s, s);
+        return;
+    }
     ar_text_printf(w->out,
                    "const int64_t end%d = a->stream ? n%d - %d : MOST;\n"
                    "for (int64_t step%d = a->stream ? %d - ((at%d - seg%d) & %d) : %d;\n"
@@ -334,6 +341,31 @@ void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sin
     ar_text_add(w->out, "}\n");
     w->vector = NULL;
     ar_c_forget(w, mark);
+}
+
+void ar_c_put_row_vector(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    size_t mark = w->nchanges;
+
+    set_vector(w, strip, strip->roots[0]->type.dtype);
+    w->vector_row = 0;
+    ar_text_printf(w->out, "const int64_t %s = 0;\n", strip->name);
+    for (int i = 0; i < strip->nroots; i++)
+        ar_c_put(w, strip->roots[i]);
+    sink->cell(w, sink->self, strip);
+    w->vector = NULL;
+    ar_c_forget(w, mark);
+}
+
+void ar_c_put_shared_vectors(ar_writer *w, const ar_c_strip *strip)
+{
+    set_vector(w, strip, strip->roots[0]->type.dtype);
+    w->vector_row = 0;
+    ar_c_strip_set_inside(w, strip);
+    ar_text_printf(w->out, "const int64_t %s = 0;\n", strip->name);
+    for (int i = 0; i < strip->nroots; i++)
+        ar_c_put(w, strip->roots[i]);
+    w->vector = NULL;
 }
 
 bool ar_c_turn_step(ar_writer *w, ar_text *out, const ar_c_read *read, int turns)

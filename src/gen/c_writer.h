@@ -180,6 +180,10 @@ typedef struct {
     int        level; /* how many come one after the other to compute it */
 } ar_c_staged;
 
+/* Which boxes the runs of a strip are for: where an axis of a few cells is known to be whole, the
+ * loops around it are written twice. */
+typedef enum { AR_C_ANY_RUN, AR_C_WHOLE_RUN, AR_C_PART_RUN } ar_c_runs;
+
 typedef struct ar_c_strip {
     int               axis;     /* that runs; -1: a variable */
     const char       *variable; /* its name */
@@ -200,11 +204,13 @@ typedef struct ar_c_strip {
     int               cell_bytes; /* of a sink's own buffers */
     int64_t           length;     /* of the whole axis, when known and short; else 0 */
     int               most;       /* cells of a run, when known; else 0 */
-    bool              rest;       /* most cells are computed elsewhere: not worth vectors */
-    bool              sparse;     /* each cell is a long reduction: no vectors, no streaming */
-    bool              direct;     /* and has all of it computed before the next cell is */
-    bool              vectors;    /* cells are put as vectors, if they can be */
-    bool              calls;      /* and functions are called for them */
+    ar_c_runs         runs;
+    bool              rest;    /* most cells are computed elsewhere: not worth vectors */
+    bool              sparse;  /* each cell is a long reduction: no vectors, no streaming */
+    bool              direct;  /* and has all of it computed before the next cell is */
+    bool              vectors; /* cells are put as vectors, if they can be */
+    bool              calls;   /* and functions are called for them */
+    bool              past;    /* and stored past the caches, where pastK says so */
 } ar_c_strip;
 
 void ar_c_strip_cell(ar_c_strip *out, ar_writer *w); /* the last index */
@@ -214,6 +220,8 @@ void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *r
 /* From and to: names of int64_t. */
 void ar_c_strip_run(ar_writer *w, ar_c_strip *strip, const char *from, const char *to,
                     const ar_c_sink *sink);
+/* Whether the loop over a whole axis of a few cells is unlike that over parts of it. */
+bool ar_c_strip_is_short(const ar_c_strip *strip);
 /* Instead of a run: its reads are cells in memory, whatever the cell. */
 void ar_c_strip_set_inside(ar_writer *w, const ar_c_strip *strip);
 void ar_c_strip_close(ar_c_strip *strip);
@@ -282,6 +290,10 @@ int         ar_c_vector_cells(arras_dtype dtype);
 bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots);
 /* A loop from eS on over the cells of a piece, as long as there are enough for a vector. */
 void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
+/* The same of a row that is one vector. */
+void ar_c_put_row_vector(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
+/* Names for what the rows of a loop that follows share: roots of a strip that was opened. */
+void ar_c_put_shared_vectors(ar_writer *w, const ar_c_strip *strip);
 /* Whether the body of a reduction can, a root of a strip that is open, also for later values of a
  * variable around (NULL: none): nothing but the places of reads depends on it. */
 bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, const ar_c_fold *f,

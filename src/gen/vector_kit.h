@@ -18,6 +18,18 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 #define V_where(V, I, m, a, b) CHOOSE(V, I, m, a, b)
 #define V_logical_not(V, I, m) (~(m))
 
+/* Stored at a multiple of 32 bytes, past the caches where that can be said. */
+#if defined __clang__
+#define PAST_f32x8(p, v) __builtin_nontemporal_store((i32x8)(v), (i32x8 *)(p))
+#define PAST_f64x4(p, v) __builtin_nontemporal_store((i64x4)(v), (i64x4 *)(p))
+#elif defined __AVX__
+#define PAST_f32x8(p, v) __builtin_ia32_movntps256((float *)(p), v)
+#define PAST_f64x4(p, v) __builtin_ia32_movntpd256((double *)(p), v)
+#else
+#define PAST_f32x8(p, v) (*(f32x8 *)(p) = (v))
+#define PAST_f64x4(p, v) (*(f64x4 *)(p) = (v))
+#endif
+
 /* All that fold_kit.h has, for one operation. */
 #define FOLD_TABLE(S, T)                                                                           \
     typedef struct {                                                                               \

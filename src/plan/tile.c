@@ -168,10 +168,13 @@ static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *s
     double cached = (double)options->bytes / (double)bytes_per_cell(step);
     double shared = (double)cells / (TILES_PER_THREAD * options->threads);
     double shortest = SHORTEST_PS / cost;
-    double wanted = cached < shared ? cached : shared;
+    double wanted;
 
     if (options->exact)
         return clamp(cached, cells);
+    if (step->flat) /* no cell is read again: the fewer tiles end the better */
+        cached *= 4;
+    wanted = cached < shared ? cached : shared;
     if (options->threads == 1)
         wanted = cached;
     if (step_goes_down(step))
@@ -182,12 +185,29 @@ static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *s
 
 /* ---- The grid -------------------------------------------------------------------------------- */
 
-/* Whole rows first, then rows of rows. */
-static void fill_from_last(ar_tiling *t, int64_t cells)
+/* Rows that would be cut in a few pieces stay whole where there are many: the end of a tile waits
+ * for memory, and the start of the next one jumps to another row. */
+static int64_t whole_or(int64_t tile, int64_t length, int64_t others)
 {
+    enum { FEW = 4, MANY = 256 };
+
+    return tile > 1 && length <= FEW * tile && others >= MANY ? length : tile;
+}
+
+/* Whole rows first, then rows of rows. */
+static void fill_from_last(ar_tiling *t, int64_t cells, bool exact)
+{
+    int64_t others = 1; /* rows along the axes before */
+
+    for (int axis = 0; axis < t->rank; axis++)
+        others *= t->shape[axis];
     for (int axis = t->rank - 1; axis >= 0; axis--) {
-        if (t->tile[axis] == 0)
+        others /= t->shape[axis];
+        if (t->tile[axis] == 0) {
             t->tile[axis] = ar_max64(1, ar_min64(t->shape[axis], cells));
+            if (!exact)
+                t->tile[axis] = whole_or(t->tile[axis], t->shape[axis], others);
+        }
         cells /= ar_max64(1, t->tile[axis]);
     }
 }
@@ -221,7 +241,7 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
     }
     if (out->rank == 3 && !options->exact && crossing < 0)
         tile_planes(out, step, options);
-    fill_from_last(out, wanted_cells(step, cells, sizes, options));
+    fill_from_last(out, wanted_cells(step, cells, sizes, options), options->exact);
     count_tiles(out);
 }
 

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static void *take(arras_run *run, size_t count, size_t size, arras_error *err)
 {
@@ -118,13 +117,6 @@ static arras_status list_places(arras_run *run, arras_error *err)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static int64_t cache_bytes(int name, int64_t otherwise)
-{
-    long bytes = sysconf(name);
-
-    return bytes > 0 ? bytes : otherwise;
-}
-
 /* Results that fill much of the last cache push out everything else, only to leave it before they
  * are read. */
 static bool should_stream(const arras_run *run, const ar_step *step)
@@ -134,7 +126,7 @@ static bool should_stream(const arras_run *run, const ar_step *step)
     for (int k = 0; k < step->form.n; k++)
         bytes += run->arrays[step->results[k]].count *
                  (int64_t)ar_dtype_size(run->arrays[step->results[k]].dtype);
-    return bytes > cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20) / 2;
+    return bytes > ar_cache_bytes(3) / 2;
 }
 
 static bool goes_to_library(const arras_run *run, const ar_step *step, const ar_kernel_args *args)
@@ -157,7 +149,7 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
                                 run->program->tile_bytes > 0 };
 
     if (options.bytes == 0)
-        options.bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10) / 2;
+        options.bytes = ar_cache_bytes(2) / 2;
     *s = (ar_step_run){ .step = step,
                         .home = number,
                         .kernel = run->core->kernels[step->code],

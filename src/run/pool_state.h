@@ -173,7 +173,7 @@ typedef struct {
 } ar_hand;
 
 /* Few enough to cost nothing, enough for threads to end together and to see a cancellation. */
-enum { AR_CHUNKS_PER_THREAD = 8 };
+enum { AR_CHUNKS_PER_THREAD = 32 };
 
 ar_hand ar_hand_make(ar_taskgraph *graph, int thread);
 /* False when nothing is ready, or when the next place is reserved but not yet written. */

@@ -1,0 +1,69 @@
+/* cache_sizes.c -- how large the caches of the CPUs are, as the kernel of the system says it: what
+ * sysconf() calls the last cache is, on some machines, the sum over all parts of a processor. */
+#include "run/program.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LEVELS = 3 };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int64_t        sizes[LEVELS + 1];
+
+/* The text of a small file in the directory of one cache; false: there is none. */
+static bool read_word(char *word, size_t size, int cache, const char *name)
+{
+    char  path[96];
+    FILE *file;
+    bool  read;
+
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", cache, name);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    read = fgets(word, (int)size, file) != NULL;
+    fclose(file);
+    return read;
+}
+
+static void read_cache(int cache)
+{
+    char word[32];
+    int  level;
+    long kilobytes;
+
+    if (!read_word(word, sizeof word, cache, "type") || strncmp(word, "Instruction", 11) == 0 ||
+        !read_word(word, sizeof word, cache, "level") || sscanf(word, "%d", &level) != 1 ||
+        !read_word(word, sizeof word, cache, "size") || sscanf(word, "%ldK", &kilobytes) != 1)
+        return;
+    if (level >= 1 && level <= LEVELS && kilobytes > 0)
+        sizes[level] = (int64_t)kilobytes << 10;
+}
+
+static void read_sizes(void)
+{
+    static const struct {
+        int     name;
+        int64_t otherwise;
+    } told[LEVELS + 1] = { { 0, 0 },
+                           { _SC_LEVEL1_DCACHE_SIZE, 32 << 10 },
+                           { _SC_LEVEL2_CACHE_SIZE, 512 << 10 },
+                           { _SC_LEVEL3_CACHE_SIZE, 8 << 20 } };
+
+    for (int cache = 0; cache <= LEVELS; cache++)
+        read_cache(cache);
+    for (int level = 1; level <= LEVELS; level++) {
+        long bytes = sizes[level] ? 0 : sysconf(told[level].name);
+
+        if (sizes[level] == 0)
+            sizes[level] = bytes > 0 ? bytes : told[level].otherwise;
+    }
+}
+
+int64_t ar_cache_bytes(int level)
+{
+    pthread_once(&once, read_sizes);
+    return sizes[level];
+}
