@@ -4,7 +4,7 @@
 typedef struct {
     const ar_plan *plan;
     ar_step       *step;
-    ar_row_reach      *reach; /* as in ar_step */
+    ar_row_reach  *reach; /* as in ar_step */
     arras_array    lambda;
     bool          *met; /* by id of expression */
 } looker;
@@ -41,7 +41,8 @@ static ar_row_reach first_reach(arras_array lambda, arras_expr load, int own)
 
     for (int axis = 0; axis < load->rank; axis++)
         if (find_span(&span, lambda, load, axis, own))
-            return (ar_row_reach){ axis, span.step, ar_max64(0, span.before), ar_max64(0, span.after) };
+            return (ar_row_reach){ axis, span.step, ar_max64(0, span.before),
+                                   ar_max64(0, span.after) };
     return (ar_row_reach){ .axis = -1 };
 }
 
