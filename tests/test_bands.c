@@ -45,7 +45,7 @@ static int together(arras_program *p)
     int   n = 0;
 
     CHECK_EQ_INT(arras_program_print(&text, NULL, p, ARRAS_PROGRAM_EXPLAIN, &err), ARRAS_OK);
-    for (const char *at = text; at && (at = strstr(at, "tile by tile")); at++)
+    for (const char *at = text; at && (at = strstr(at, "tile by tile with step")); at++)
         n++;
     arras_text_free(text);
     return n;
