@@ -6,7 +6,6 @@
 #include "run/program.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_MEMBERS = 64, MOST_OPERANDS = 64 };
 /* Smaller ones are there only to be tried. */
@@ -17,11 +16,7 @@ enum { LEAST_CACHE = 1 << 16 };
 /* Of the cache of a core, or what the user takes for it. */
 static int64_t cache_bytes(const arras_run *run)
 {
-    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-
-    if (run->program->tile_bytes > 0)
-        return run->program->tile_bytes;
-    return bytes > 0 ? bytes : 512 << 10;
+    return run->program->tile_bytes > 0 ? run->program->tile_bytes : ar_cache_bytes(2);
 }
 
 static int64_t bytes_of(const ar_tensor *tensor)
