@@ -8,6 +8,9 @@
 /* More rows than this, and what overlaps is more than what is gained. */
 enum { LARGEST_HALO = 32, LARGEST_STRIDE = 8, MOST_OPERANDS = 60, MOST_MEMBERS = 64 };
 
+/* For tiles of all threads. */
+enum { ENOUGH_ROWS = 64 };
+
 /* Who reads an array: the step, and which of its inputs it is. */
 typedef struct {
     int step, input;
@@ -274,14 +277,15 @@ static void make_join(bander *b, const join *j)
     }
 }
 
-/* The longest axis that was not tried yet, and is now; -1: none. */
+/* The axis to try next: the first that is long enough, or else the longest; -1: all were tried. */
 static int next_axis(arras_array x, uint32_t *tried)
 {
     int     found = -1;
     int64_t most = -1;
 
     for (int axis = 0; axis < x->rank; axis++) {
-        int64_t length = ar_dim_symbolic(x->shape[axis]) ? INT64_MAX : x->shape[axis];
+        int64_t length =
+            ar_dim_symbolic(x->shape[axis]) ? ENOUGH_ROWS : ar_min64(x->shape[axis], ENOUGH_ROWS);
 
         if (!(*tried >> axis & 1) && length > most) {
             most = length;
