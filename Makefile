@@ -9,9 +9,9 @@
 # Each first sees to the Debian packages it needs: tools/setup.
 
 PREFIX       ?= /usr/local
-PROGRAMS     ?= 2000
+PROGRAMS     ?= 1000
 SEED         ?= 1
-FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 10
 BENCH        ?=
 
 RELEASE = build/release
