@@ -480,11 +480,9 @@ static void print_one_cell(ar_writer *w, results *r)
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Lengths that are known are numbers, so that indices which are checked against several are checked
- * once; so is the step from a cell to the next one of its row, where cells lie side by side. */
-/* What lies further apart than this need not be where it would be in the whole array; data is
- * always there as a whole. */
-enum { LONGEST_KNOWN_STRIDE = 1 << 14 };
+/* What lies further apart than this need not be where it would be in the whole array, so that tiles
+ * of files can be small; sums of products gain more.  Data is always there as a whole. */
+enum { LONGEST_ROW = 512, LONGEST_KNOWN_STRIDE = 1 << 14 };
 
 bool ar_kernel_stride(int64_t *out, arras_array x, int axis)
 {
@@ -504,9 +502,14 @@ static bool result_stride(int64_t *out, arras_array x, int axis)
 
 static bool input_stride(int64_t *out, const ar_kernel_form *form, int input, int axis)
 {
-    return form->dense[input] && ar_kernel_stride(out, form->lambdas[0]->inputs[input], axis);
+    arras_array x = form->lambdas[0]->inputs[input];
+
+    return form->dense[input] && ar_kernel_stride(out, x, axis) &&
+           (*out <= LONGEST_ROW || x->kind == AR_DATA);
 }
 
+/* Lengths that are known are numbers, so that indices which are checked against several are checked
+ * once; so are strides, where cells lie side by side. */
 static void print_operand(ar_writer *w, int operand, arras_array x)
 {
     ar_text *out = w->out;
@@ -586,8 +589,11 @@ bool ar_kernel_needs_whole(const ar_kernel_form *form, int input, int axis)
 {
     int64_t stride;
 
-    return axis > 0 && form->dense[input] && !ar_kernel_is_flat(form) &&
-           ar_kernel_stride(&stride, form->lambdas[0]->inputs[input], axis - 1);
+    if (axis == 0 || !form->dense[input] || ar_kernel_is_flat(form))
+        return false;
+    return is_contraction(form)
+               ? ar_kernel_stride(&stride, form->lambdas[0]->inputs[input], axis - 1)
+               : input_stride(&stride, form, input, axis - 1);
 }
 
 bool ar_kernel_joins_rows(const ar_kernel_form *form)

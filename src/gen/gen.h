@@ -72,10 +72,10 @@ typedef int ar_kernel(const ar_kernel_args *args, const int64_t *lo, const int64
  * such a kernel is flat, one loop over all cells whatever the rank. */
 bool ar_kernel_is_flat(const ar_kernel_form *form);
 
-/* Of a dense array: the stride that is in the code of kernels as a number; false: an argument,
- * since an axis of unknown length is behind, or since it is long. */
+/* Of a dense array: the stride that may be in the code of kernels as a number; false: it is always
+ * an argument, since an axis of unknown length is behind, or since it is long. */
 bool ar_kernel_stride(int64_t *out, arras_array x, int axis);
-/* So boxes of it will not do unless they have all of this axis. */
+/* The stride before this axis is in the code: boxes will not do unless they have all of it. */
 bool ar_kernel_needs_whole(const ar_kernel_form *form, int input, int axis);
 /* It computes rows of a few cells as one: boxes must have whole rows. */
 bool ar_kernel_joins_rows(const ar_kernel_form *form);

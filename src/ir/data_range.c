@@ -26,7 +26,6 @@ static void look_along(ar_data_range *r, arras_dtype dtype, const char *from, ui
                        int64_t length, int64_t stride)
 {
     switch (dtype) {
-    case ARRAS_BOOL:
     case ARRAS_U8: LOOK(uint8_t);
     case ARRAS_U16: LOOK(uint16_t);
     case ARRAS_U32: LOOK(uint32_t);
@@ -56,7 +55,7 @@ ar_data_range ar_data_look(const struct arras_node *data)
     ar_data_range r = ar_no_data_range;
     int64_t       cells = 1;
 
-    if (ar_dtype_class(data->type.dtype) >= AR_CLASS_REAL || data->type.dtype == ARRAS_U64)
+    if (!ar_dtype_is_integer(data->type.dtype) || data->type.dtype == ARRAS_U64)
         return r;
     for (int axis = 0; axis < data->rank; axis++)
         if (!ar_mul64(&cells, cells, data->shape[axis]) || cells > MOST_CELLS)
