@@ -145,10 +145,13 @@ static bool link_operands(arras_run *run, ar_band *band, ar_band_member *m)
     return m->links != NULL;
 }
 
+static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
 /* Rows so that what a tile computes stays in the cache of its core, yet halos are a small part. */
 static void choose_rows(ar_band *band, const arras_run *run, const int *inside, int home)
 {
-    int64_t bytes = 0, halo = 0, rows, shared, length = band->members[band->n - 1].length;
+    int64_t bytes = 0, halo = 0, length = band->members[band->n - 1].length;
+    int64_t rows, shared, threads = run->program->threads;
 
     for (int i = 0; i < band->n; i++) {
         const ar_band_member *m = &band->members[i];
@@ -162,9 +165,12 @@ static void choose_rows(ar_band *band, const arras_run *run, const int *inside, 
     }
     rows = 3 * cache_bytes(run) / 4 / ar_max64(1, bytes) - halo;
     rows = ar_max64(rows, 2 * halo);
-    shared = length / (4 * run->program->threads);
-    band->rows = ar_max64(1, ar_min64(rows, shared));
-    band->tiles = (length + band->rows - 1) / band->rows;
+    shared = length / (4 * threads);
+    rows = ar_max64(1, ar_min64(rows, shared));
+    /* As many tiles for each thread. */
+    band->tiles = parts_of(parts_of(length, rows), threads) * threads;
+    band->rows = parts_of(length, band->tiles);
+    band->tiles = parts_of(length, band->rows);
 }
 
 static arras_status make_band(arras_run *run, const ar_band_place *places, const int *inside,
