@@ -277,6 +277,21 @@ typedef struct {
     ar_chunk_bytes *bytes;
 } reading;
 
+/* Makes an entry ready that was just added; it is gone if that fails. */
+static arras_status decode(entry *e, reading *r, const int64_t *chunk, arras_error *err)
+{
+    ar_chunk_cache *c = r->cache;
+    arras_status status = ar_source_chunk(r->source, chunk, e->cells, r->chunk_size, r->bytes, err);
+
+    pthread_mutex_lock(&c->lock);
+    e->ready = true;
+    if (status != ARRAS_OK)
+        drop(c, e); /* those who wait try for themselves */
+    pthread_cond_broadcast(&c->decoded);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
 /* The entry of a chunk, ready, with one user more; NULL with no failure: the cache is full, and the
  * caller decodes for itself.  *busy: another thread decodes it; with NULL that is waited for. */
 static arras_status take(entry **out, bool *busy, reading *r, int64_t number, const int64_t *chunk,
@@ -284,7 +299,6 @@ static arras_status take(entry **out, bool *busy, reading *r, int64_t number, co
 {
     ar_chunk_cache *c = r->cache;
     entry          *e;
-    arras_status    status;
 
     pthread_mutex_lock(&c->lock);
     while ((e = find(c, r->source, number)) && !e->ready && !busy)
@@ -301,16 +315,7 @@ static arras_status take(entry **out, bool *busy, reading *r, int64_t number, co
     }
     *out = e ? e : add(c, r->source, number, r->chunk_size);
     pthread_mutex_unlock(&c->lock);
-    if (e || !*out)
-        return ARRAS_OK;
-    status = ar_source_chunk(r->source, chunk, (*out)->cells, r->chunk_size, r->bytes, err);
-    pthread_mutex_lock(&c->lock);
-    (*out)->ready = true;
-    if (status != ARRAS_OK)
-        drop(c, *out); /* those who wait try for themselves */
-    pthread_cond_broadcast(&c->decoded);
-    pthread_mutex_unlock(&c->lock);
-    return status;
+    return e || !*out ? ARRAS_OK : decode(*out, r, chunk, err);
 }
 
 static void let_go(ar_chunk_cache *c, entry *e)
@@ -391,7 +396,43 @@ static arras_status read_grid(reading *r, const ar_chunk_grid *grid, arras_error
     return status;
 }
 
-static arras_status read_chunks(reading *r, arras_error *err)
+/* Decodes a chunk that nobody did yet; *out NULL: somebody did, or there is no room. */
+static arras_status decode_first(entry **out, reading *r, const int64_t *chunk, arras_error *err)
+{
+    ar_chunk_cache *c = r->cache;
+    int64_t         number = ar_chunk_number(&r->source->info, chunk);
+    arras_status    status;
+
+    pthread_mutex_lock(&c->lock);
+    *out = find(c, r->source, number) ? NULL : add(c, r->source, number, r->chunk_size);
+    pthread_mutex_unlock(&c->lock);
+    if (!*out)
+        return ARRAS_OK;
+    status = decode(*out, r, chunk, err);
+    if (status == ARRAS_OK)
+        let_go(c, *out);
+    return status;
+}
+
+static arras_status decode_some(reading *r, const ar_chunk_grid *grid, int64_t most,
+                                arras_error *err)
+{
+    int64_t      chunk[ARRAS_MAX_RANK], done = 0;
+    ar_box       cells;
+    arras_status status = ARRAS_OK;
+
+    for (int64_t i = 0; i < grid->total && done < most && status == ARRAS_OK; i++) {
+        entry *e;
+
+        ar_chunk_grid_at(chunk, &cells, grid, &r->source->info, i);
+        status = decode_first(&e, r, chunk, err);
+        done += e != NULL;
+    }
+    return status;
+}
+
+/* ahead: 0, the box is read; otherwise one in so many of its chunks is decoded. */
+static arras_status read_chunks(reading *r, int64_t ahead, arras_error *err)
 {
     ar_chunk_grid grid;
     helper       *h = take_helper(r->cache);
@@ -402,7 +443,8 @@ static arras_status read_chunks(reading *r, arras_error *err)
     r->bytes = &h->bytes;
     ar_chunk_grid_make(&grid, &r->source->info, &r->box);
     if (status == ARRAS_OK)
-        status = read_grid(r, &grid, err);
+        status = ahead ? decode_some(r, &grid, (grid.total + ahead - 1) / ahead, err)
+                       : read_grid(r, &grid, err);
     give_helper(r->cache, h);
     return status;
 }
@@ -432,8 +474,19 @@ arras_status ar_chunk_cache_read(ar_chunk_cache *cache, ar_source *source, const
     if (status != ARRAS_OK || ar_box_is_empty(&r.box))
         return status;
     if (!source->type->read_box)
-        return read_chunks(&r, err);
+        return read_chunks(&r, 0, err);
     for (int d = 0; d < r.box.rank; d++)
         first += (uintptr_t)(lo[d] * strides[d]);
     return ar_source_read(source, lo, hi, (char *)first, is_dense(&r) ? NULL : strides, 1, err);
+}
+
+arras_status ar_chunk_cache_ahead(ar_chunk_cache *cache, ar_source *source, const int64_t *lo,
+                                  const int64_t *hi, int64_t calls, arras_error *err)
+{
+    reading      r = { .cache = cache, .source = source };
+    arras_status status = ar_box_check(&r.box, &source->info, source->name, lo, hi, err);
+
+    if (status != ARRAS_OK || ar_box_is_empty(&r.box) || source->type->read_box)
+        return status;
+    return read_chunks(&r, calls, err);
 }

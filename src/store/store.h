@@ -257,5 +257,9 @@ void         ar_chunk_cache_free(ar_chunk_cache *cache); /* NULL is fine */
 arras_status ar_chunk_cache_read(ar_chunk_cache *cache, ar_source *source, const int64_t *lo,
                                  const int64_t *hi, char *origin, const int64_t *strides,
                                  arras_error *err);
+/* Decodes some chunks of a box that will be read soon, so that after so many calls all are there.
+ * Waits for nobody; where there is no room nothing is done. */
+arras_status ar_chunk_cache_ahead(ar_chunk_cache *cache, ar_source *source, const int64_t *lo,
+                                  const int64_t *hi, int64_t calls, arras_error *err);
 
 #endif

@@ -50,15 +50,32 @@ static void share_memory(ar_flow *flow)
     flow->scratch = ar_max64(0, (flow->memory - flow->cached) / threads - 2 * largest);
 }
 
-/* A tile reads its own chunks and, for its halo, those of its neighbours; who reads further wants
- * them again.  More would only be pages that are touched for nothing. */
+static int axes_cut(const ar_pass *pass)
+{
+    int n = 0;
+
+    for (int axis = 0; axis < pass->axes; axis++)
+        n += pass->tiles[axis] > 1;
+    return n;
+}
+
+/* Along one axis, tiles need what they and the ones just before them met.  Along several, those of
+ * the row before are neighbours too: a tile reads its own chunks and, for its halo, theirs.  More
+ * would only be pages that are touched for nothing. */
+static int64_t worth_caching(const ar_pass *pass)
+{
+    int64_t threads = (int64_t)ar_pool_threads(pass->flow->pool);
+    int64_t read = 3 * threads * ar_min64(pass->read, pass->flow->memory);
+
+    return axes_cut(pass) > 1 ? ar_max64(pass->met, read) : pass->met;
+}
+
 static arras_status make_cache(ar_flow *flow, arras_error *err)
 {
     int64_t wanted = 0;
 
     for (int i = 0; i < flow->npasses; i++)
-        wanted = ar_max64(wanted, ar_min64(flow->passes[i].read, flow->memory));
-    wanted *= 3 * (int64_t)ar_pool_threads(flow->pool);
+        wanted = ar_max64(wanted, worth_caching(&flow->passes[i]));
     return ar_chunk_cache_new(&flow->cache, ar_min64(wanted, flow->cached), err);
 }
 
@@ -209,6 +226,8 @@ arras_status ar_flow_open(ar_flow *flow, arras_error *err)
 
 arras_status ar_flow_start(ar_flow *flow, arras_error *err)
 {
+    for (int i = 0; i < flow->npasses; i++)
+        flow->passes[i].next = 0;
     return ar_taskgraph_start(flow->tasks, flow->pool, err);
 }
 

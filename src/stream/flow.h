@@ -16,6 +16,8 @@ void ar_pass_regions(ar_region *regions, const ar_pass *pass, int64_t number);
 int64_t ar_pass_scratch(const ar_pass *pass, const ar_region *regions);
 /* Bytes that are read from files for these. */
 int64_t ar_pass_read_bytes(const ar_pass *pass, const ar_region *regions);
+/* Bytes of the chunks, whole and decoded, that such regions meet wherever they begin. */
+int64_t ar_pass_chunk_bytes(const ar_pass *pass, const ar_region *regions);
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 

@@ -119,3 +119,39 @@ int64_t ar_pass_read_bytes(const ar_pass *pass, const ar_region *regions)
             return INT64_MAX;
     return bytes;
 }
+
+/* The cells of all chunks that n cells in a row meet at most, wherever they begin. */
+static int64_t met_cells(int64_t n, int64_t chunk, int64_t length)
+{
+    int64_t chunks = (n - 2 + chunk) / chunk + 1, all = (length + chunk - 1) / chunk;
+
+    return ar_min64(chunks, all) * chunk;
+}
+
+static int64_t met_bytes(const ar_flow_array *a, const ar_region *region)
+{
+    const ar_store_info *info = &a->source->info;
+    int64_t              bytes = (int64_t)ar_dtype_size(a->dtype);
+
+    for (int axis = 0; axis < a->rank; axis++) {
+        int64_t n = region->axes[axis].hi - region->axes[axis].lo;
+
+        if (!ar_mul64(&bytes, bytes, met_cells(n, info->chunk[axis], info->shape[axis])))
+            return INT64_MAX;
+    }
+    return bytes;
+}
+
+int64_t ar_pass_chunk_bytes(const ar_pass *pass, const ar_region *regions)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < pass->flow->narrays; i++) {
+        const ar_flow_array *a = &pass->flow->arrays[i];
+
+        if (a->source && a->source->info.chunked && regions[i].any &&
+            !ar_add64(&bytes, bytes, met_bytes(a, &regions[i])))
+            return INT64_MAX;
+    }
+    return bytes;
+}

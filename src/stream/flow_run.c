@@ -297,13 +297,42 @@ static arras_status run_tile(const ar_pass *pass, ar_flow_worker *w, int64_t til
     return status;
 }
 
-arras_status ar_pass_run(void *context, int64_t first, int64_t last, int thread, arras_error *err)
+static arras_status decode_ahead(const ar_pass *pass, ar_flow_worker *w, int64_t tile,
+                                 arras_error *err)
 {
-    const ar_pass *pass = context;
+    const ar_flow *flow = pass->flow;
+    int64_t        lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
     arras_status   status = ARRAS_OK;
 
-    for (int64_t tile = first; tile < last && status == ARRAS_OK; tile++)
+    if (pass->ahead == 0 || tile + pass->ahead >= pass->count || is_done(pass, tile + pass->ahead))
+        return ARRAS_OK;
+    ar_pass_regions(w->regions, pass, tile + pass->ahead);
+    for (int a = 0; a < flow->narrays; a++) {
+        int boxes = is_read(pass, a) ? ar_region_boxes(&w->regions[a]) : 0;
+
+        for (int i = 0; i < boxes && status == ARRAS_OK; i++) {
+            ar_region_part(lo, hi, &w->regions[a], i);
+            status =
+                ar_chunk_cache_ahead(flow->cache, flow->arrays[a].source, lo, hi, pass->ahead, err);
+        }
+    }
+    return status;
+}
+
+/* So many tiles, but those that are next: all threads stay close to each other, and find the chunks
+ * that one of them decoded. */
+arras_status ar_pass_run(void *context, int64_t first, int64_t last, int thread, arras_error *err)
+{
+    ar_pass     *pass = context;
+    arras_status status = ARRAS_OK;
+
+    for (int64_t i = first; i < last && status == ARRAS_OK; i++) {
+        int64_t tile = atomic_fetch_add_explicit(&pass->next, 1, memory_order_relaxed);
+
         if (!is_done(pass, tile))
             status = run_tile(pass, &pass->flow->workers[thread], tile, thread, err);
+        if (status == ARRAS_OK)
+            status = decode_ahead(pass, &pass->flow->workers[thread], tile, err);
+    }
     return status;
 }

@@ -73,6 +73,31 @@ static int64_t reading_grain(const ar_pass *pass, int axis, int64_t of_sinks)
     return cells <= pass->shape[axis] ? cells : of_sinks;
 }
 
+/* The last axis that is cut; -1: none is. */
+static int last_cut(const ar_pass *pass)
+{
+    int last = -1;
+
+    for (int axis = 0; axis < pass->axes; axis++)
+        last = pass->tiles[axis] > 1 ? axis : last;
+    return last;
+}
+
+/* Threads take tiles in order, so that what they need at one time is what a tile as long as all of
+ * theirs needs, with those for which chunks are decoded ahead. */
+static int64_t met_at_once(const ar_pass *pass, int64_t ahead, ar_region *regions)
+{
+    ar_pass several = *pass;
+    int     last = last_cut(pass);
+
+    if (last >= 0 &&
+        !ar_mul64(&several.tile[last], pass->tile[last], ar_pool_threads(pass->flow->pool) + ahead))
+        return INT64_MAX;
+    count_tiles(&several);
+    ar_pass_regions(regions, &several, middle_tile(&several));
+    return ar_pass_chunk_bytes(&several, regions);
+}
+
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
 /* The most cells along an axis, multiples of step, with which a tile has at most so many bytes; at
@@ -164,8 +189,11 @@ static bool cut_axis(ar_pass *pass, int axis, int64_t cosy, int64_t all, ar_regi
     int64_t wide = reading_grain(pass, axis, step);
     int64_t cells = most_cells(pass, axis, step, cosy, regions);
 
-    /* Rounded up to whole chunks of what is read, if there is room. */
-    if (cells % wide && bytes_with(pass, axis, (cells / wide + 1) * wide, regions) <= most)
+    /* Rounded up to whole chunks of what is read, if there is room and they would be decoded again
+     * for the next tile. */
+    bytes_with(pass, axis, cells, regions);
+    if (cells % wide && met_at_once(pass, 0, regions) > pass->flow->cached &&
+        bytes_with(pass, axis, (cells / wide + 1) * wide, regions) <= most)
         cells = ar_min64((cells / wide + 1) * wide, pass->shape[axis]);
     pass->bytes = bytes_with(pass, axis, cells, regions);
     if (pass->flow->tile_bytes > 0)
@@ -173,6 +201,24 @@ static bool cut_axis(ar_pass *pass, int axis, int64_t cosy, int64_t all, ar_regi
     if (pass->bytes <= most)
         grow_tiles(pass, axis, all, regions);
     return pass->bytes <= most;
+}
+
+/* Where several tiles are cut out of the same chunks, threads would first decode, all at the same
+ * time, and then write, all at the same time, which a file does not allow.  So each decodes a few
+ * chunks of those that come next after every tile. */
+static void look_ahead(ar_pass *pass, ar_region *regions)
+{
+    int axis = last_cut(pass);
+
+    pass->met = met_at_once(pass, 0, regions);
+    if (axis < 0 || pass->met == 0)
+        return;
+    int64_t tiles = reading_grain(pass, axis, 1) / pass->tile[axis];
+    int64_t met = met_at_once(pass, tiles, regions);
+    if (tiles < 2 || met > pass->flow->cached)
+        return;
+    pass->ahead = tiles;
+    pass->met = met;
 }
 
 arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
@@ -203,5 +249,6 @@ arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
     ar_pass_regions(regions, pass, middle_tile(pass));
     pass->bytes = ar_pass_scratch(pass, regions);
     pass->read = ar_pass_read_bytes(pass, regions);
+    look_ahead(pass, regions);
     return pass->bytes <= pass->flow->scratch ? ARRAS_OK : too_large(pass, err);
 }

@@ -78,6 +78,10 @@ typedef struct {
     int64_t  count; /* of tiles */
     int64_t  bytes; /* of scratch memory for a tile, roughly */
     int64_t  read;  /* bytes that a tile reads of files, roughly */
+    int64_t  met;   /* bytes of decoded chunks that all threads need at one time */
+    int64_t  ahead; /* chunks are decoded so many tiles before they are needed; 0: just then */
+
+    _Atomic int64_t next; /* tile: it is nobody's yet */
 } ar_pass;
 
 typedef struct ar_flow_worker ar_flow_worker;
