@@ -46,6 +46,7 @@ static void share_memory(ar_flow *flow)
             cached += ar_min64(a->bytes, INT64_MAX / 2 / flow->narrays);
         }
     }
+    flow->chunks = cached;
     flow->cached = ar_min64(cached, flow->memory / 4);
     flow->scratch = ar_max64(0, (flow->memory - flow->cached) / threads - 2 * largest);
 }
@@ -67,7 +68,17 @@ static int64_t worth_caching(const ar_pass *pass)
     int64_t threads = (int64_t)ar_pool_threads(pass->flow->pool);
     int64_t read = 3 * threads * ar_min64(pass->read, pass->flow->memory);
 
-    return axes_cut(pass) > 1 ? ar_max64(pass->met, read) : pass->met;
+    return ar_min64(axes_cut(pass) > 1 ? ar_max64(pass->met, read) : pass->met, pass->room);
+}
+
+/* What tiles leave of the memory that they may have is for chunks. */
+static int64_t left_for_cache(const ar_flow *flow)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < flow->npasses; i++)
+        most = ar_max64(most, flow->passes[i].bytes);
+    return flow->cached + ar_max64(0, flow->scratch - most) * ar_pool_threads(flow->pool);
 }
 
 static arras_status make_cache(ar_flow *flow, arras_error *err)
@@ -76,7 +87,7 @@ static arras_status make_cache(ar_flow *flow, arras_error *err)
 
     for (int i = 0; i < flow->npasses; i++)
         wanted = ar_max64(wanted, worth_caching(&flow->passes[i]));
-    return ar_chunk_cache_new(&flow->cache, ar_min64(wanted, flow->cached), err);
+    return ar_chunk_cache_new(&flow->cache, ar_min64(wanted, left_for_cache(flow)), err);
 }
 
 /* ---- Workers --------------------------------------------------------------------------------- */

@@ -18,6 +18,8 @@ int64_t ar_pass_scratch(const ar_pass *pass, const ar_region *regions);
 int64_t ar_pass_read_bytes(const ar_pass *pass, const ar_region *regions);
 /* Bytes of the chunks, whole and decoded, that such regions meet wherever they begin. */
 int64_t ar_pass_chunk_bytes(const ar_pass *pass, const ar_region *regions);
+/* Bytes of the chunks that are decoded for these, and could be kept. */
+int64_t ar_pass_decoded_bytes(const ar_pass *pass, const ar_region *regions);
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 

@@ -4,19 +4,30 @@
 
 #include <string.h>
 
+/* Where a tile begins. */
+static void tile_corner(int64_t *corner, const ar_pass *pass, int64_t number)
+{
+    int64_t run = pass->axes > 0 ? pass->tiles[pass->along] : 1, rest = number / run;
+
+    for (int axis = pass->axes - 1; axis >= 0; axis--) {
+        if (axis == pass->along)
+            continue;
+        corner[axis] = rest % pass->tiles[axis] * pass->tile[axis];
+        rest /= pass->tiles[axis];
+    }
+    if (pass->axes > 0)
+        corner[pass->along] = number % run * pass->tile[pass->along];
+}
+
 void ar_pass_box(int64_t *lo, int64_t *hi, const ar_pass *pass, int target, int64_t number)
 {
     const ar_flow_array *a = &pass->flow->arrays[target];
 
-    for (int axis = a->rank - 1; axis >= 0; axis--) {
-        lo[axis] = 0;
-        hi[axis] = a->shape[axis];
-        if (axis < pass->axes) {
-            lo[axis] = number % pass->tiles[axis] * pass->tile[axis];
-            hi[axis] = ar_min64(lo[axis] + pass->tile[axis], a->shape[axis]);
-            number /= pass->tiles[axis];
-        }
-    }
+    memset(lo, 0, (size_t)a->rank * sizeof *lo);
+    tile_corner(lo, pass, number);
+    for (int axis = 0; axis < a->rank; axis++)
+        hi[axis] = axis < pass->axes ? ar_min64(lo[axis] + pass->tile[axis], a->shape[axis])
+                                     : a->shape[axis];
 }
 
 bool ar_pass_has_whole(const ar_pass *pass, int array)
@@ -154,4 +165,31 @@ int64_t ar_pass_chunk_bytes(const ar_pass *pass, const ar_region *regions)
             return INT64_MAX;
     }
     return bytes;
+}
+
+/* The cells of the chunks that lo <= i < hi meets. */
+static int64_t cells_around(int64_t lo, int64_t hi, int64_t chunk)
+{
+    return (hi + chunk - 1) / chunk * chunk - lo / chunk * chunk;
+}
+
+int64_t ar_pass_decoded_bytes(const ar_pass *pass, const ar_region *regions)
+{
+    int64_t all = 0;
+
+    for (int i = 0; i < pass->flow->narrays; i++) {
+        const ar_flow_array *a = &pass->flow->arrays[i];
+        int64_t              bytes = (int64_t)ar_dtype_size(a->dtype);
+
+        if (!a->source || !a->source->info.chunked || a->source->type->read_box || !regions[i].any)
+            continue;
+        for (int axis = 0; axis < a->rank; axis++)
+            if (!ar_mul64(&bytes, bytes,
+                          cells_around(regions[i].axes[axis].lo, regions[i].axes[axis].hi,
+                                       a->source->info.chunk[axis])))
+                return INT64_MAX;
+        if (!ar_add64(&all, all, bytes))
+            return INT64_MAX;
+    }
+    return all;
 }

@@ -2,16 +2,25 @@
  *
  * Slabs of whole rows first, along which memory and files run; further axes are cut only where one
  * slab is too large.  Tiles are as small as caches like them, but so large that halos, which are
- * read twice, stay a small part of what is read. */
+ * read twice, stay a small part of what is read.
+ *
+ * Where a row of chunks is more than can be kept decoded, slabs would decode the same ones again
+ * and again.  Such arrays are cut into panels, a few chunks wide, and tiles follow each other down
+ * one panel after the other: only chunks at the borders of panels are decoded twice. */
 #include "stream/flow.h"
 
 #include <stdio.h>
 
 enum {
-    COSY = 4 << 20,      /* bytes of a tile that caches like */
-    HALO_PERCENT = 5,    /* more of what is read should not be read twice */
-    TILES_PER_THREAD = 4 /* at least, so that all threads end at the same time */
+    COSY = 4 << 20,       /* bytes of a tile that caches like */
+    HALO_PERCENT = 5,     /* more of what is read should not be read twice */
+    TILES_PER_THREAD = 4, /* at least, so that all threads end at the same time */
+    SMALLEST_PART = 8     /* of a tile that caches like: not less in panels */
 };
+
+/* How many times chunks may be decoded, on average, before panels are tried, and how much less that
+ * must be in these. */
+static const double OFTEN = 1.25, LESS = 0.75;
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
@@ -30,7 +39,10 @@ static int64_t middle_tile(const ar_pass *pass)
     int64_t number = 0;
 
     for (int axis = 0; axis < pass->axes; axis++)
-        number = number * pass->tiles[axis] + (pass->tiles[axis] - 1) / 2;
+        if (axis != pass->along)
+            number = number * pass->tiles[axis] + (pass->tiles[axis] - 1) / 2;
+    if (pass->axes > 0)
+        number = number * pass->tiles[pass->along] + (pass->tiles[pass->along] - 1) / 2;
     return number;
 }
 
@@ -73,14 +85,14 @@ static int64_t reading_grain(const ar_pass *pass, int axis, int64_t of_sinks)
     return cells <= pass->shape[axis] ? cells : of_sinks;
 }
 
-/* The last axis that is cut; -1: none is. */
-static int last_cut(const ar_pass *pass)
+/* The axis along which a tile and the next one lie; -1: there is one only. */
+static int next_axis(const ar_pass *pass)
 {
     int last = -1;
 
     for (int axis = 0; axis < pass->axes; axis++)
         last = pass->tiles[axis] > 1 ? axis : last;
-    return last;
+    return last >= 0 && pass->tiles[pass->along] > 1 ? pass->along : last;
 }
 
 /* Threads take tiles in order, so that what they need at one time is what a tile as long as all of
@@ -88,10 +100,10 @@ static int last_cut(const ar_pass *pass)
 static int64_t met_at_once(const ar_pass *pass, int64_t ahead, ar_region *regions)
 {
     ar_pass several = *pass;
-    int     last = last_cut(pass);
+    int     axis = next_axis(pass);
 
-    if (last >= 0 &&
-        !ar_mul64(&several.tile[last], pass->tile[last], ar_pool_threads(pass->flow->pool) + ahead))
+    if (axis >= 0 &&
+        !ar_mul64(&several.tile[axis], pass->tile[axis], ar_pool_threads(pass->flow->pool) + ahead))
         return INT64_MAX;
     count_tiles(&several);
     ar_pass_regions(regions, &several, middle_tile(&several));
@@ -192,7 +204,7 @@ static bool cut_axis(ar_pass *pass, int axis, int64_t cosy, int64_t all, ar_regi
     /* Rounded up to whole chunks of what is read, if there is room and they would be decoded again
      * for the next tile. */
     bytes_with(pass, axis, cells, regions);
-    if (cells % wide && met_at_once(pass, 0, regions) > pass->flow->cached &&
+    if (cells % wide && met_at_once(pass, 0, regions) > pass->room &&
         bytes_with(pass, axis, (cells / wide + 1) * wide, regions) <= most)
         cells = ar_min64((cells / wide + 1) * wide, pass->shape[axis]);
     pass->bytes = bytes_with(pass, axis, cells, regions);
@@ -203,19 +215,144 @@ static bool cut_axis(ar_pass *pass, int axis, int64_t cosy, int64_t all, ar_regi
     return pass->bytes <= most;
 }
 
+/* ---- Panels ---------------------------------------------------------------------------------- */
+
+/* Bytes of chunks that all tiles decode together.  Tiles that follow each other find what was kept,
+ * if there is room for that, and decode as much as one tile in their place would; so do rows of
+ * tiles, and so on. */
+static double decoded(const ar_pass *pass, ar_region *regions)
+{
+    ar_pass merged = *pass;
+
+    for (int axis; (axis = next_axis(&merged)) >= 0; count_tiles(&merged)) {
+        if (met_at_once(&merged, 0, regions) > pass->room)
+            break;
+        merged.tile[axis] = merged.shape[axis];
+    }
+    ar_pass_regions(regions, &merged, middle_tile(&merged));
+    return (double)merged.count * (double)ar_pass_decoded_bytes(&merged, regions);
+}
+
+static int64_t chunks_across(const ar_pass *pass, int axis)
+{
+    int64_t cells = reading_grain(pass, axis, grain(pass, axis));
+
+    return (pass->tile[axis] + cells - 1) / cells;
+}
+
+static void set_chunks_across(ar_pass *pass, int axis, int64_t n)
+{
+    pass->tile[axis] =
+        ar_min64(n * reading_grain(pass, axis, grain(pass, axis)), pass->shape[axis]);
+}
+
+/* Of those that a panel can be cut along, the one with the most chunks; -1: no more cuts. */
+static int widest_axis(const ar_pass *pass)
+{
+    int widest = -1;
+
+    for (int axis = 0; axis < pass->axes; axis++)
+        if (axis != pass->along && chunks_across(pass, axis) > 1 &&
+            (widest < 0 || chunks_across(pass, axis) > chunks_across(pass, widest)))
+            widest = axis;
+    return widest;
+}
+
+/* Cuts a panel into tiles; whether they, and the chunks they need at one time, fit into memory. */
+static bool cut_panel(ar_pass *pass, int64_t cosy, ar_region *regions)
+{
+    int     axis = pass->along;
+    int64_t more = (pass->room - pass->flow->cached) / ar_pool_threads(pass->flow->pool);
+    int64_t most = pass->flow->scratch - more;
+    int64_t cells = most_cells(pass, axis, grain(pass, axis), ar_min64(cosy, most), regions);
+
+    pass->bytes = bytes_with(pass, axis, cells, regions);
+    return pass->bytes <= most && met_at_once(pass, 0, regions) <= pass->room;
+}
+
+/* As many chunks across as there is room for, the same number in all panels. */
+static void widen_panel(ar_pass *pass, int axis, int64_t cosy, ar_region *regions)
+{
+    ar_pass whole = *pass;
+    int64_t low = chunks_across(pass, axis), high = 2 * low;
+
+    whole.tile[axis] = whole.shape[axis];
+    int64_t all = chunks_across(&whole, axis);
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+
+        set_chunks_across(pass, axis, middle);
+        if (cut_panel(pass, cosy, regions))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    int64_t panels = (all + low - 1) / low;
+    set_chunks_across(pass, axis, (all + panels - 1) / panels);
+    if (cut_panel(pass, cosy, regions))
+        return;
+    set_chunks_across(pass, axis, low);
+    cut_panel(pass, cosy, regions);
+}
+
+/* False: not even panels of one chunk fit. */
+static bool make_panels(ar_pass *pass, int along, int64_t cosy, ar_region *regions)
+{
+    pass->along = along;
+    pass->room = ar_max64(pass->flow->cached, ar_min64(pass->flow->chunks, pass->flow->memory / 2));
+    for (int axis = 0; axis < pass->axes; axis++)
+        pass->tile[axis] = pass->shape[axis];
+    while (!cut_panel(pass, cosy, regions)) {
+        int axis = widest_axis(pass);
+
+        if (axis < 0)
+            return false;
+        set_chunks_across(pass, axis, (chunks_across(pass, axis) + 1) / 2);
+    }
+    for (int axis = 0; axis < pass->axes; axis++)
+        if (pass->tiles[axis] > 1 && axis != along)
+            widen_panel(pass, axis, cosy, regions);
+    return true;
+}
+
+/* Panels in place of what was chosen, if less is decoded then; how much that is. */
+static double try_panels(ar_pass *pass, double least, int along, int64_t cosy, ar_region *regions)
+{
+    ar_pass panels = *pass;
+    double  bytes = make_panels(&panels, along, cosy, regions) ? decoded(&panels, regions) : least;
+
+    if (bytes > LESS * least)
+        return least;
+    *pass = panels;
+    return bytes;
+}
+
+/* Smaller tiles leave more room for wide panels: threads stay closer to each other.  once: bytes of
+ * all chunks that are needed. */
+static void prefer_panels(ar_pass *pass, double once, int64_t cosy, ar_region *regions)
+{
+    double least = decoded(pass, regions);
+
+    for (int along = 0; along < pass->axes; along++)
+        for (int part = 1; part <= SMALLEST_PART && least > OFTEN * once; part *= 2)
+            least = try_panels(pass, least, along, cosy / part, regions);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
 /* Where several tiles are cut out of the same chunks, threads would first decode, all at the same
  * time, and then write, all at the same time, which a file does not allow.  So each decodes a few
  * chunks of those that come next after every tile. */
 static void look_ahead(ar_pass *pass, ar_region *regions)
 {
-    int axis = last_cut(pass);
+    int axis = next_axis(pass);
 
     pass->met = met_at_once(pass, 0, regions);
     if (axis < 0 || pass->met == 0)
         return;
     int64_t tiles = reading_grain(pass, axis, 1) / pass->tile[axis];
     int64_t met = met_at_once(pass, tiles, regions);
-    if (tiles < 2 || met > pass->flow->cached)
+    if (tiles < 2 || met > pass->room)
         return;
     pass->ahead = tiles;
     pass->met = met;
@@ -223,18 +360,21 @@ static void look_ahead(ar_pass *pass, ar_region *regions)
 
 arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
 {
-    int64_t cosy, all;
+    int64_t cosy, all, once;
     int     threads = ar_pool_threads(pass->flow->pool);
     bool    done;
 
     for (int axis = 0; axis < pass->axes; axis++)
         pass->tile[axis] = ar_max64(1, pass->shape[axis]);
+    pass->along = pass->axes > 0 ? pass->axes - 1 : 0;
+    pass->room = pass->flow->cached;
     count_tiles(pass);
     if (pass->count == 0)
         return ARRAS_OK;
     ar_pass_regions(regions, pass, 0);
     pass->bytes = ar_pass_scratch(pass, regions);
     all = ar_pass_read_bytes(pass, regions);
+    once = ar_pass_decoded_bytes(pass, regions);
     cosy =
         ar_min64(ar_min64(COSY, pass->flow->scratch), pass->bytes / (TILES_PER_THREAD * threads));
     if (pass->flow->tile_bytes > 0)
@@ -246,6 +386,8 @@ arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
             if (pass->tile[axis] == pass->shape[axis] &&
                 (round > 0 || is_worth_cutting(pass, axis, grain(pass, axis), all, regions)))
                 done = cut_axis(pass, axis, cosy, all, regions);
+    if (once > 0)
+        prefer_panels(pass, (double)once, cosy, regions);
     ar_pass_regions(regions, pass, middle_tile(pass));
     pass->bytes = ar_pass_scratch(pass, regions);
     pass->read = ar_pass_read_bytes(pass, regions);

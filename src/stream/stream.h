@@ -75,9 +75,11 @@ typedef struct {
     int     *stages;  /* that it runs, in order */
     int      axes;    /* along which targets are cut; all have these lengths */
     int64_t  shape[ARRAS_MAX_RANK], tile[ARRAS_MAX_RANK], tiles[ARRAS_MAX_RANK];
+    int      along; /* the axis along which tiles follow each other; then in C order */
     int64_t  count; /* of tiles */
     int64_t  bytes; /* of scratch memory for a tile, roughly */
     int64_t  read;  /* bytes that a tile reads of files, roughly */
+    int64_t  room;  /* bytes of decoded chunks that may be kept for it */
     int64_t  met;   /* bytes of decoded chunks that all threads need at one time */
     int64_t  ahead; /* chunks are decoded so many tiles before they are needed; 0: just then */
 
@@ -99,7 +101,8 @@ struct ar_flow {
     int             npasses;
     ar_pass        *passes;
     int64_t         scratch; /* bytes that a thread may use for a tile */
-    int64_t         cached;  /* bytes of decoded chunks that may be kept */
+    int64_t         cached;  /* bytes of decoded chunks that may be kept beside such tiles */
+    int64_t         chunks;  /* bytes of all decoded chunks */
     ar_chunk_cache *cache;
     int             nworkers;
     ar_flow_worker *workers; /* one for each thread */
@@ -177,8 +180,7 @@ void         ar_rechunking_free(arras_rechunking *r);
 /* ---- Whole sinks (sink_boxes.c) -------------------------------------------------------------- */
 
 /* Cells of a box in C order. */
-typedef arras_status ar_box_reader(void *context, const ar_box *box, char *cells,
-                                   arras_error *err);
+typedef arras_status ar_box_reader(void *context, const ar_box *box, char *cells, arras_error *err);
 
 /* Writes all of a sink in boxes of whole chunks, each of at most so many bytes unless a chunk is
  * larger. */
