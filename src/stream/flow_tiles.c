@@ -274,10 +274,10 @@ static bool cut_panel(ar_pass *pass, int64_t cosy, ar_region *regions)
 static void widen_panel(ar_pass *pass, int axis, int64_t cosy, ar_region *regions)
 {
     ar_pass whole = *pass;
-    int64_t low = chunks_across(pass, axis), high = 2 * low;
+    int64_t low = chunks_across(pass, axis), high = 2 * low, all, panels;
 
     whole.tile[axis] = whole.shape[axis];
-    int64_t all = chunks_across(&whole, axis);
+    all = chunks_across(&whole, axis);
     while (low < high) {
         int64_t middle = low + (high - low + 1) / 2;
 
@@ -287,7 +287,7 @@ static void widen_panel(ar_pass *pass, int axis, int64_t cosy, ar_region *region
         else
             high = middle - 1;
     }
-    int64_t panels = (all + low - 1) / low;
+    panels = (all + low - 1) / low;
     set_chunks_across(pass, axis, (all + panels - 1) / panels);
     if (cut_panel(pass, cosy, regions))
         return;
@@ -345,13 +345,14 @@ static void prefer_panels(ar_pass *pass, double once, int64_t cosy, ar_region *r
  * chunks of those that come next after every tile. */
 static void look_ahead(ar_pass *pass, ar_region *regions)
 {
-    int axis = next_axis(pass);
+    int     axis = next_axis(pass);
+    int64_t tiles, met;
 
     pass->met = met_at_once(pass, 0, regions);
     if (axis < 0 || pass->met == 0)
         return;
-    int64_t tiles = reading_grain(pass, axis, 1) / pass->tile[axis];
-    int64_t met = met_at_once(pass, tiles, regions);
+    tiles = reading_grain(pass, axis, 1) / pass->tile[axis];
+    met = met_at_once(pass, tiles, regions);
     if (tiles < 2 || met > pass->room)
         return;
     pass->ahead = tiles;
