@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 
 /* More rows than this, and what overlaps is more than what is gained. */
-enum { LARGEST_HALO = 32, LARGEST_STRIDE = 8, MOST_OPERANDS = 60, MOST_MEMBERS = 64 };
+enum { LARGEST_HALO = 32, LARGEST_STRIDE = 8 };
 
 /* For tiles of all threads. */
 enum { ENOUGH_ROWS = 64 };
@@ -33,9 +33,9 @@ typedef struct {
 /* A producer, and the bands of all that read it: what they would be together. */
 typedef struct {
     int       step, axis;
-    int       bands[MOST_MEMBERS], nbands; /* homes */
-    int       home, members;               /* of all of them together */
-    arras_dim length;                      /* of the tiles' axis */
+    int       bands[AR_BAND_STEPS], nbands; /* homes */
+    int       home, members;                /* of all of them together */
+    arras_dim length;                       /* of the tiles' axis */
     int64_t   stride, before, after;
 } join;
 
@@ -72,7 +72,7 @@ static bool may_join(const bander *b, int s)
 {
     const ar_step *step = step_of(b, s);
 
-    return !b->alone[s] && !step->constant && step->form.n + step->ninputs <= MOST_OPERANDS;
+    return !b->alone[s] && !step->constant && step->form.n + step->ninputs <= AR_BAND_OPERANDS;
 }
 
 /* A flat kernel knows ranges of cells only, and kernels may know how far apart cells are: then a
@@ -130,7 +130,7 @@ static bool add_band(bander *b, join *j, int home)
     if (b->joined[home] == b->tries)
         return true;
     j->members += b->count[home];
-    if (j->members > MOST_MEMBERS)
+    if (j->members > AR_BAND_STEPS)
         return false;
     b->joined[home] = b->tries;
     j->bands[j->nbands++] = home;

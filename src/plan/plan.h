@@ -92,6 +92,9 @@ double ar_step_cost(const ar_step *step, const int64_t *sizes);
 /* ---- Bands: steps that run tile by tile, one after the other in each (reach.c, bands.c) --------
  */
 
+/* Limits of one band: steps, and results and inputs of each of them. */
+enum { AR_BAND_STEPS = 64, AR_BAND_OPERANDS = 60 };
+
 /* A step in its band.  A tile of the band is a range of rows lo <= i < hi; for it the step computes
  * the rows stride*lo - before .. stride*(hi - 1) + after of its axis `axis`. */
 typedef struct {

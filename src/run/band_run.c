@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-enum { MOST_MEMBERS = 64, MOST_OPERANDS = 64 };
 /* Smaller ones are there only to be tried. */
 enum { LEAST_CACHE = 1 << 16 };
 
@@ -25,14 +24,11 @@ static int64_t bytes_of(const ar_tensor *tensor)
 }
 
 /* What stays in the cache anyway is better computed by all threads at once; and a row must not be
- * more than what the cache can hold. */
-static bool is_worth_it(const arras_run *run, int home, int axis, const int *inside)
+ * more than what the cache can hold.  bytes: of all arrays that are inside. */
+static bool is_worth_it(const arras_run *run, int home, int axis, int64_t bytes)
 {
     const ar_tensor *result = &run->arrays[run->core->plan.steps[home].results[0]];
-    int64_t          bytes = 0;
 
-    for (int a = 0; a < run->core->plan.narrays; a++)
-        bytes += inside[a] == home ? bytes_of(&run->arrays[a]) : 0;
     return bytes > 4 * cache_bytes(run) && result->shape[axis] > 1 &&
            bytes / result->shape[axis] <= ar_max64(cache_bytes(run), LEAST_CACHE);
 }
@@ -198,13 +194,16 @@ static arras_status make_band(arras_run *run, const ar_band_place *places, const
 }
 
 static arras_status make_bands(arras_run *run, const ar_band_place *places, int *inside,
-                               arras_error *err)
+                               int64_t *bytes, arras_error *err)
 {
     arras_status status = ARRAS_OK;
 
     ar_plan_insides(inside, &run->core->plan, places);
+    for (int a = 0; a < run->core->plan.narrays; a++)
+        if (inside[a] >= 0)
+            bytes[inside[a]] += bytes_of(&run->arrays[a]);
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++)
-        if (places[s].home == s && is_worth_it(run, s, places[s].axis, inside))
+        if (bytes[s] > 0 && is_worth_it(run, s, places[s].axis, bytes[s]))
             status = make_band(run, places, inside, s, err);
     return status;
 }
@@ -233,7 +232,8 @@ arras_status ar_instance_bands(arras_run *run, arras_error *err)
     ar_band_place *places = ar_arena_alloc(&arena, (size_t)plan->nsteps, sizeof *places);
     bool          *alone = ar_arena_alloc(&arena, (size_t)plan->nsteps, sizeof *alone);
     int           *inside = ar_arena_alloc(&arena, (size_t)plan->narrays, sizeof *inside);
-    arras_status   status = places && alone && inside
+    int64_t       *bytes = ar_arena_alloc(&arena, (size_t)plan->nsteps, sizeof *bytes);
+    arras_status   status = places && alone && inside && bytes
                                 ? ARRAS_OK
                                 : ar_fail_memory(err, (size_t)plan->nsteps * sizeof *places);
 
@@ -242,7 +242,7 @@ arras_status ar_instance_bands(arras_run *run, arras_error *err)
     if (status == ARRAS_OK)
         status = ar_plan_bands(places, plan, alone, err);
     if (status == ARRAS_OK)
-        status = make_bands(run, places, inside, err);
+        status = make_bands(run, places, inside, bytes, err);
     if (status == ARRAS_OK)
         status = count_traffic(run, places, err);
     ar_arena_free(&arena);
@@ -280,8 +280,8 @@ static char *base_of(const ar_band_array *x, int64_t lo, char *scratch)
 static int run_member(const ar_band_member *m, const rows *at, rows own, char *scratch)
 {
     const ar_step_run *s = m->step;
-    char              *data[MOST_OPERANDS];
-    const int64_t     *strides[MOST_OPERANDS];
+    char              *data[AR_BAND_OPERANDS];
+    const int64_t     *strides[AR_BAND_OPERANDS];
     ar_kernel_args     args = s->args;
     int64_t            lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK];
 
@@ -309,7 +309,7 @@ arras_status ar_band_run(void *context, int64_t first, int64_t last, int thread,
     const ar_band *band = context;
     char          *scratch = band->scratch + thread * band->scratch_bytes;
     int64_t        length = band->members[band->n - 1].length;
-    rows           at[MOST_MEMBERS];
+    rows           at[AR_BAND_STEPS];
 
     for (int64_t number = first; number < last; number++) {
         rows tile = { number * band->rows, ar_min64((number + 1) * band->rows, length) };
