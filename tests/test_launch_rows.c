@@ -33,9 +33,8 @@ static const arras_options ways[] = {
 };
 
 /* The program that is recorded in g, of one input x. */
-static void check_program(arras_dtype dtype, int64_t n, int64_t m)
+static void check_program_of(void *x, arras_dtype dtype, int64_t n, int64_t m)
 {
-    void          *x = cells_of(dtype, n * m);
     arras_binding  binding = { "x", { x, dtype, 2, (int64_t[]){ n, m }, NULL } };
     arras_results *want = NULL, *got = NULL;
 
@@ -49,6 +48,13 @@ static void check_program(arras_dtype dtype, int64_t n, int64_t m)
         arras_program_free(p);
     }
     arras_results_free(want);
+}
+
+static void check_program(arras_dtype dtype, int64_t n, int64_t m)
+{
+    void *x = cells_of(dtype, n * m);
+
+    check_program_of(x, dtype, n, m);
     free(x);
 }
 
@@ -92,6 +98,102 @@ static void reductions(void)
             check_program(dtype, shape[0], shape[1]);
             finish(NULL);
         }
+}
+
+/* ---- Extremes ------------------------------------------------------------------------------- */
+
+static void set_cell(void *cells, arras_dtype dtype, int64_t at, double value)
+{
+    if (dtype == ARRAS_F32)
+        ((float *)cells)[at] = (float)value;
+    else
+        ((double *)cells)[at] = value;
+}
+
+enum { HARD_ROWS = 7 };
+
+/* Rows in which the extreme is hard to find: nans in any block, zeros of both signs, infinities,
+ * one value everywhere. */
+static void *hard_rows(arras_dtype dtype, int64_t n)
+{
+    void *x = cells_of(dtype, HARD_ROWS * n);
+
+    for (int64_t i = 0; i < n; i++) {
+        set_cell(x, dtype, 3 * n + i, i % 3 ? -0.0 : 0.0);
+        set_cell(x, dtype, 6 * n + i, 7);
+    }
+    set_cell(x, dtype, 1 * n, NAN);
+    set_cell(x, dtype, 2 * n + n / 2, NAN);
+    set_cell(x, dtype, 3 * n, -0.0);
+    set_cell(x, dtype, 4 * n + n - 1, INFINITY);
+    set_cell(x, dtype, 4 * n + n / 3, -INFINITY);
+    set_cell(x, dtype, 5 * n + n - 1, NAN);
+    set_cell(x, dtype, 5 * n + 17, -INFINITY);
+    return x;
+}
+
+static void extremes(void)
+{
+    const int64_t     lengths[] = { 33, 1500, 2047, 2048, 2049, 3071, 4096, 5000 };
+    const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t k = 0; k < 2 * AR_COUNT(lengths); k++) {
+        int64_t     n = lengths[k / 2];
+        arras_dtype dtype = dtypes[k % 2];
+        int         axis = 1;
+        void       *cells = hard_rows(dtype, n);
+        arras_array x;
+
+        CASE("%s, rows of %d", arras_dtype_name(dtype), (int)n);
+        start();
+        x = arras_placeholder(g, "x", dtype, 2, (arras_dim[]){ HARD_ROWS, n });
+        arras_output(g, "least", arras_min(x, 1, &axis, false));
+        arras_output(g, "most", arras_max(x, 1, &axis, false));
+        arras_output(g, "least_at", arras_argmin(x, 1, &axis, false));
+        arras_output(g, "most_at", arras_argmax(x, 1, &axis, false));
+        check_program_of(cells, dtype, HARD_ROWS, n);
+        finish(NULL);
+        free(cells);
+    }
+}
+
+/* ---- Chains so long that several vectors are computed side by side --------------------------- */
+
+/* `kind` of the link: what waits for the one before in different ways. */
+static arras_array linked(arras_array y, arras_array x, int kind)
+{
+    switch (kind % 5) {
+    case 0: return arras_add(arras_abs(y), arras_float(g, 0.25));
+    case 1: return arras_subtract(arras_multiply(y, arras_float(g, 0.875)), x);
+    case 2: return arras_where(arras_less(y, x), arras_negative(y), x);
+    case 3: return arras_maximum(y, arras_divide(x, arras_float(g, 3)));
+    default: return arras_minimum(arras_add(y, y), arras_multiply(x, y));
+    }
+}
+
+static void chains(void)
+{
+    const int64_t     lengths[] = { 1, 4, 15, 16, 31, 33, 47, 48, 96, 97, 1000, 4099 };
+    const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t k = 0; k < 2 * AR_COUNT(lengths); k++) {
+        arras_dim   shape[2] = { 2, lengths[k / 2] };
+        arras_dtype dtype = dtypes[k % 2];
+        arras_array x, y, half;
+
+        CASE("%s, rows of %d", arras_dtype_name(dtype), (int)shape[1]);
+        start();
+        half = y = x = arras_placeholder(g, "x", dtype, 2, shape);
+        for (int i = 0; i < 30; i++) {
+            y = linked(y, x, i);
+            half = i == 17 ? y : half;
+        }
+        arras_output(g, "y", y);
+        if (k % 3 == 0)
+            arras_output(g, "half", half);
+        check_program(dtype, shape[0], shape[1]);
+        finish(NULL);
+    }
 }
 
 /* ---- Variances down long columns ------------------------------------------------------------- */
@@ -225,6 +327,8 @@ static void windows(void)
 TEST_MAIN
 {
     RUN(reductions);
+    RUN(extremes);
+    RUN(chains);
     RUN(variances);
     RUN(accuracy);
     RUN(not_numbers);

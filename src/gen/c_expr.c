@@ -197,6 +197,16 @@ static void put_lazy(ar_writer *w, arras_expr e, const ar_signature *s)
     put_branch(w, e, e->args[2], s->compute);
 }
 
+/* First those that call functions: others would have to be kept in memory meanwhile. */
+static void put_arguments(ar_writer *w, arras_expr e)
+{
+    for (int i = 0; i < e->nargs; i++)
+        if (w->facts[e->args[i]->id].calls)
+            ar_c_put(w, e->args[i]);
+    for (int i = 0; i < e->nargs; i++)
+        ar_c_put(w, e->args[i]);
+}
+
 static void put_op(ar_writer *w, arras_expr e)
 {
     ar_signature s = ar_c_signature(e);
@@ -205,13 +215,14 @@ static void put_op(ar_writer *w, arras_expr e)
         put_lazy(w, e, &s);
         return;
     }
-    for (int i = 0; i < e->nargs; i++)
-        ar_c_put(w, e->args[i]);
-    ar_c_start(w, e);
-    if (w->vector) {
+    put_arguments(w, e);
+    for (int t = 0; w->vector && ar_c_abreast(w, t); t++) {
+        ar_c_start(w, e);
         ar_c_put_vector_op(w, e);
-        return;
     }
+    if (w->vector)
+        return;
+    ar_c_start(w, e);
     ar_c_op(w, (ar_op)e->ints[0], s.compute);
     for (int i = 0; i < e->nargs; i++) {
         ar_text_add(w->out, i ? ", " : "(");
@@ -244,10 +255,13 @@ static void put_size(ar_writer *w, arras_expr e)
 
 static void put_from_buffer(ar_writer *w, arras_expr e, const ar_c_strip *strip)
 {
-    ar_c_start(w, e);
-    if (w->vector)
-        ar_text_printf(w->out, "*(const %s *)&", w->vector);
-    ar_text_printf(w->out, "m%" PRId64 "[%s - at%d];\n", e->id, strip->name, strip->number);
+    for (int t = 0; ar_c_abreast(w, t); t++) {
+        ar_c_start(w, e);
+        if (w->vector)
+            ar_text_printf(w->out, "*(const %s *)&", w->vector);
+        ar_text_printf(w->out, "m%" PRId64 "[%s%s - at%d];\n", e->id, strip->name, w->which,
+                       strip->number);
+    }
 }
 
 static void put_anew(ar_writer *w, arras_expr e)

@@ -97,10 +97,10 @@ static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 static void store_vector(ar_writer *w, const ar_c_strip *strip, int k, arras_expr cell)
 {
     if (strip->past)
-        ar_text_printf(w->out, "if (past%d) PAST_%s(&r%d[%s - seg%d], v%" PRId64 "); else\n", k,
-                       w->vector, k, strip->name, strip->number, cell->id);
-    ar_text_printf(w->out, "*(%s *)&r%d[%s - seg%d] = v%" PRId64 ";\n", w->vector, k, strip->name,
-                   strip->number, cell->id);
+        ar_text_printf(w->out, "if (past%d) PAST_%s(&r%d[%s%s - seg%d], v%" PRId64 "%s); else\n", k,
+                       w->vector, k, strip->name, w->which, strip->number, cell->id, w->which);
+    ar_text_printf(w->out, "*(%s *)&r%d[%s%s - seg%d] = v%" PRId64 "%s;\n", w->vector, k,
+                   strip->name, w->which, strip->number, cell->id, w->which);
 }
 
 static void store_cell(ar_writer *w, void *self, const ar_c_strip *strip)

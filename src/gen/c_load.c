@@ -393,7 +393,8 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
     if (read->rows) {
         if (w->vector)
             ar_text_printf(w->out, "*(const %s *)&", w->vector);
-        ar_text_printf(w->out, "q%" PRId64 "[%s - at%d]", e->id, strip->name, strip->number);
+        ar_text_printf(w->out, "q%" PRId64 "[%s%s - at%d]", e->id, strip->name, w->which,
+                       strip->number);
     } else if (read->unit) {
         if (w->vector)
             ar_text_printf(w->out, "*(const %s *)((const char *)&", w->vector);
@@ -401,7 +402,7 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
                        read->neighbour ? read->neighbour->load->id : e->id);
         if (read->along != 1)
             ar_text_printf(w->out, "%" PRId64 "ll * ", read->along);
-        ar_text_add(w->out, strip->name);
+        ar_text_printf(w->out, "%s%s", strip->name, w->which);
         if (read->shift)
             ar_text_printf(w->out, " + %" PRId64 "ll", read->shift);
         ar_text_add(w->out, "]");
@@ -430,8 +431,10 @@ void ar_c_put_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
         if (read->motion[axis] == AR_C_ANY)
             ar_c_put(w, e->args[axis]);
     if (!chooses && !read->any) {
-        ar_c_start(w, e);
-        print_cell(w, read, strip);
+        for (int t = 0; ar_c_abreast(w, t); t++) {
+            ar_c_start(w, e);
+            print_cell(w, read, strip);
+        }
         return;
     }
     ar_text_printf(w->out, "%s v%" PRId64 ";\n{\n", ar_c_type(e->type.dtype), e->id);

@@ -253,7 +253,8 @@ static void print_own_fold(ar_text *out, ar_op op, arras_dtype dtype, const ar_o
             ar_text_printf(out, "LANES_PLAIN(%s, %s, %s)\n", name, d, type);
         else
             ar_text_printf(out, "#define lanes_%s_%s line_%s_%s\n", name, d, name, d);
-        ar_text_printf(out, "RANGE_KIT(%s, %s, %s)\n", name, d, type);
+        ar_text_printf(out, "PAIR_PLAIN(%s, %s, %s)\nRANGE_KIT(%s, %s, %s)\n", name, d, type, name,
+                       d, type);
     }
     if (set->places[op][dtype])
         ar_text_printf(out, "PLACE_KIT(%s, %s, %s, %s)\n", name,

@@ -241,6 +241,7 @@ static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
     const ar_c_fold *f = b->fold;
     int              s = b->number;
     bool             in_memory = is_in_memory(strip, b); /* and places are looked for */
+    int              most = in_memory ? 2 * AR_C_SEGMENT : AR_C_SEGMENT;
     bool             vectors =
         f->tree != AR_TREE_PARTIALS && !in_memory && ar_c_is_vector(w, strip, b->body, f, NULL);
     char cells[48];
@@ -255,7 +256,7 @@ static void put_blocks(ar_writer *w, ar_c_strip *strip, block *b)
     ar_text_printf(w->out,
                    "for (int64_t base%d = low%d, count%d; base%d < high%d; base%d += count%d) {\n"
                    "count%d = high%d - base%d < %d ? high%d - base%d : %d;\n",
-                   s, s, s, s, s, s, s, s, s, s, AR_C_SEGMENT, s, s, AR_C_SEGMENT);
+                   s, s, s, s, s, s, s, s, s, s, most, s, s, most);
     snprintf(cells, sizeof cells, in_memory ? "p%" PRId64 " + base%d" : "x%" PRId64,
              in_memory ? b->body->id : s, s);
     if (!in_memory)

@@ -8,6 +8,8 @@
  * truth value. */
 #include "gen/c_writer.h"
 
+#include <stdio.h>
+
 /* A body is written out several times in a loop; cells once, but shared parts are met again. */
 enum { MOST_IN_BODIES = 16, MOST_IN_CELLS = 2000 };
 
@@ -99,9 +101,11 @@ static bool is_vector(query *q, arras_expr e);
 
 static bool are_vectors(query *q, arras_expr e, int first)
 {
-    for (int i = first; i < e->nargs; i++)
+    for (int i = first; i < e->nargs; i++) {
         if (!is_vector(q, e->args[i]))
             return false;
+        q->w->facts[e->id].calls |= q->w->facts[e->args[i]->id].calls;
+    }
     return true;
 }
 
@@ -137,7 +141,7 @@ static bool is_vector_op(query *q, arras_expr e)
     if (is_arithmetic(op))
         return are_vectors(q, e, 0);
     if (q->cells && !q->w->used->scalar_math && ar_c_is_vector_math(op, q->dtype)) {
-        q->calls = true;
+        q->calls = q->w->facts[e->id].calls = true;
         return are_vectors(q, e, 0);
     }
     return q->cells && op == AR_OP_where && !ar_c_is_lazy(q->w, e) && is_mask(q, e->args[0]) &&
@@ -168,6 +172,55 @@ bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, cons
            !w->failed && ar_c_varies(strip, root) && is_vector(&q, root);
 }
 
+/* ---- How many side by side ------------------------------------------------------------------- */
+
+typedef struct {
+    int operations, loads, depth;
+} weight;
+
+/* The longest way through e to a load.  Depth is limited by AR_MAX_DEPTH. */
+static int weigh(weight *sum, ar_writer *w, const ar_c_strip *strip, arras_expr e)
+{
+    ar_c_fact *fact = &w->facts[e->id];
+    int        depth = 0;
+
+    if (!ar_c_varies(strip, e))
+        return 0;
+    if (fact->stamp == w->stamp)
+        return fact->level;
+    for (int i = 0; i < e->nargs && e->kind == AR_EXPR_OP; i++) {
+        int below = weigh(sum, w, strip, e->args[i]);
+
+        depth = below > depth ? below : depth;
+    }
+    sum->operations += e->kind == AR_EXPR_OP;
+    sum->loads += e->kind != AR_EXPR_OP;
+    fact->stamp = w->stamp;
+    fact->level = depth + (e->kind == AR_EXPR_OP);
+    return fact->level;
+}
+
+/* A processor looks ahead by some dozens of operations.  Where a cell takes more, each waiting for
+ * the one before, it finds nothing to do meanwhile but what is written beside it.  All their values
+ * must find room in registers. */
+static int choose_abreast(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *roots)
+{
+    enum { MANY = 16, REGISTERS = 12, MOST = 6, AT_ONCE = 4 };
+    weight sum = { 0 };
+    int    room;
+
+    w->stamp++;
+    for (int i = 0; i < n; i++) {
+        int depth = weigh(&sum, w, strip, roots[i]);
+
+        sum.depth = depth > sum.depth ? depth : sum.depth;
+    }
+    room = REGISTERS / (sum.loads + n);
+    if (sum.operations < MANY || sum.operations >= AT_ONCE * sum.depth)
+        return 1;
+    return room > MOST ? MOST : room > 1 ? room : 1;
+}
+
 bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
 {
     query q = { w, strip, roots[0]->type.dtype, NULL, true, MOST_IN_CELLS, false };
@@ -177,6 +230,7 @@ bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_
         good = w->form->lambdas[i]->type.dtype == q.dtype && ar_c_varies(strip, roots[i]) &&
                is_vector(&q, roots[i]);
     strip->calls = q.calls;
+    strip->abreast = good && !q.calls ? choose_abreast(w, strip, n, roots) : 1;
     return good;
 }
 
@@ -186,8 +240,19 @@ static bool is_truth(arras_expr e) { return e->type.dtype == ARRAS_BOOL; }
 
 void ar_c_vector_start(ar_writer *w, arras_expr e)
 {
-    ar_text_printf(w->out, "const %s v%" PRId64 " = ",
-                   is_truth(e) ? integers_like(w->vector_dtype) : w->vector, e->id);
+    ar_text_printf(w->out, "const %s v%" PRId64 "%s = ",
+                   is_truth(e) ? integers_like(w->vector_dtype) : w->vector, e->id, w->which);
+}
+
+bool ar_c_abreast(ar_writer *w, int t)
+{
+    bool more = t == 0 || t < w->abreast;
+
+    if (t > 0 && more)
+        snprintf(w->which, sizeof w->which, "_%d", t);
+    else
+        w->which[0] = '\0';
+    return more;
 }
 
 /* Where C would not take one number for a vector of it. */
@@ -201,7 +266,7 @@ static void put_operand(ar_writer *w, arras_expr e, bool broadcast)
         ar_c_cast(w, e, w->vector_dtype);
     else
         ar_c_name(w, e);
-    ar_text_add(w->out, one && broadcast ? ")" : "");
+    ar_text_add(w->out, !one ? w->which : broadcast ? ")" : "");
 }
 
 static void put_infix(ar_writer *w, arras_expr e, const char *sign, bool broadcast)
@@ -326,21 +391,36 @@ static void put_rows_ahead(ar_writer *w, const ar_c_strip *strip)
     }
 }
 
-void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink,
+                            int abreast)
 {
     arras_dtype dtype = strip->roots[0]->type.dtype;
+    int         cells = ar_c_vector_cells(dtype);
     size_t      mark = w->nchanges;
 
-    open_vector_loop(w, strip, ar_c_vector_cells(dtype));
+    open_vector_loop(w, strip, abreast * cells);
+    for (int t = 1; t < abreast; t++)
+        ar_text_printf(w->out, "const int64_t %s_%d = %s + %d;\n", strip->name, t, strip->name,
+                       t * cells);
     put_rows_ahead(w, strip);
     set_vector(w, strip, dtype);
     w->vector_row = 0;
+    w->abreast = abreast;
     for (int i = 0; i < strip->nroots; i++)
         ar_c_put(w, strip->roots[i]);
-    sink->cell(w, sink->self, strip);
+    for (int t = 0; ar_c_abreast(w, t); t++)
+        sink->cell(w, sink->self, strip);
     ar_text_add(w->out, "}\n");
+    w->abreast = 0;
     w->vector = NULL;
     ar_c_forget(w, mark);
+}
+
+void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    if (strip->past && strip->abreast > 1)
+        put_vector_loop(w, strip, sink, strip->abreast);
+    put_vector_loop(w, strip, sink, 1);
 }
 
 void ar_c_put_row_vector(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)

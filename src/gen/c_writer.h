@@ -55,6 +55,7 @@ typedef struct {
     int        level;      /* in that walk */
     int8_t     may_fail;   /* 1 yes, -1 no, 0 not known yet */
     int        fail_scope; /* number of the variable that was the innermost then */
+    bool       calls;      /* as a vector it calls functions, which keep no vector in registers */
 } ar_c_fact;
 
 typedef struct {
@@ -88,6 +89,8 @@ typedef struct {
     const struct ar_c_strip *vector_strip;
     int                      vector_row;
     size_t                   vector_mark;
+    int                      abreast;  /* so many vectors are put side by side, if not 0 */
+    char                     which[16]; /* of them: ends its names, not those of the first */
     bool                     failed; /* no memory, or too long */
 } ar_writer;
 
@@ -211,6 +214,7 @@ typedef struct ar_c_strip {
     bool              vectors; /* cells are put as vectors, if they can be */
     bool              calls;   /* and functions are called for them */
     bool              past;    /* and stored past the caches, where pastK says so */
+    int               abreast; /* vectors computed side by side, while each waits for itself */
 } ar_c_strip;
 
 void ar_c_strip_cell(ar_c_strip *out, ar_writer *w); /* the last index */
@@ -299,6 +303,8 @@ void ar_c_put_shared_vectors(ar_writer *w, const ar_c_strip *strip);
 bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, const ar_c_fold *f,
                     const char *variable);
 void ar_c_vector_start(ar_writer *w, arras_expr e); /* const f64x4 v7 = */
+/* for (int t = 0; ar_c_abreast(w, t); t++): a statement for each of the vectors side by side. */
+bool ar_c_abreast(ar_writer *w, int t);
 void ar_c_put_vector_op(ar_writer *w, arras_expr e);
 /* A block, in which roots are those of the cells from `at` on, in row number `row`: stepN bytes
  * further for each. */

@@ -56,6 +56,14 @@
         return end_##OP##_##S(lane, x, n, i);                                                      \
     }
 
+/* Two whole blocks. */
+#define PAIR_PLAIN(OP, S, T)                                                                       \
+    static void pair_##OP##_##S(T *two, const T *x)                                                \
+    {                                                                                              \
+        two[0] = lanes_##OP##_##S(x, 1024);                                                        \
+        two[1] = lanes_##OP##_##S(x + 1024, 1024);                                                 \
+    }
+
 /* Cells low <= i < high as they are in memory; `few`: one after the other. */
 #define RANGE_KIT(OP, S, T)                                                                        \
     static T range_##OP##_##S(const T *x, int64_t low, int64_t high, int few)                      \
@@ -64,10 +72,16 @@
         uint64_t blocks = 0;                                                                       \
         if (few)                                                                                   \
             return line_##OP##_##S(x + low, high - low);                                           \
-        for (int64_t at = low; at < high; at += 1024)                                              \
+        for (; high - low >= 2048; low += 2048) {                                                  \
+            T two[2];                                                                              \
+            pair_##OP##_##S(two, x + low);                                                         \
+            blocks = carry_##OP##_##S(parts, blocks, two[0]);                                      \
+            blocks = carry_##OP##_##S(parts, blocks, two[1]);                                      \
+        }                                                                                          \
+        for (; low < high; low += 1024)                                                            \
             blocks = carry_##OP##_##S(                                                             \
                 parts, blocks,                                                                     \
-                lanes_##OP##_##S(x + at, high - at < 1024 ? high - at : 1024));                    \
+                lanes_##OP##_##S(x + low, high - low < 1024 ? high - low : 1024));                 \
         return finish_##OP##_##S(parts, blocks);                                                   \
     }                                                                                              \
     static T join_##OP##_##S(const T *x, int64_t n)                                                \
@@ -79,13 +93,24 @@
         return finish_##OP##_##S(parts, blocks);                                                   \
     }
 
-/* The place of the first best cell, or of the first nan: the best of a block is found first, its
- * place only when it is better than those before. */
+/* The place of the first best cell, or of the first nan: the best of one or two blocks is found
+ * first, its place only when it is better than those before. */
 #define PLACE_KIT(OP, BETTER, S, T)                                                                \
+    static T best_##BETTER##_##S(const T *x, int64_t n)                                            \
+    {                                                                                              \
+        T two[2];                                                                                  \
+        if (n <= 1024)                                                                             \
+            return lanes_##OP##_##S(x, n);                                                         \
+        if (n < 2048)                                                                              \
+            return op_##OP##_##S(lanes_##OP##_##S(x, 1024),                                        \
+                                 lanes_##OP##_##S(x + 1024, n - 1024));                            \
+        pair_##OP##_##S(two, x);                                                                   \
+        return op_##OP##_##S(two[0], two[1]);                                                      \
+    }                                                                                              \
     static void place_##BETTER##_##S(T *best, int64_t *place, uint64_t blocks, const T *x,         \
                                      int64_t n, int64_t at)                                        \
     {                                                                                              \
-        const T m = lanes_##OP##_##S(x, n);                                                        \
+        const T m = best_##BETTER##_##S(x, n);                                                     \
         int64_t i = 0;                                                                             \
         if (blocks && (*best != *best || !(op_##BETTER##_##S(m, *best) || m != m)))                \
             return;                                                                                \
