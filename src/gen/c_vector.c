@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* A body is written out several times in a loop; cells once, but shared parts are met again. */
+/* A body is written out several times in a loop. */
 enum { MOST_IN_BODIES = 16, MOST_IN_CELLS = 2000 };
 
 const char *ar_c_vector_type(arras_dtype dtype)
@@ -148,18 +148,27 @@ static bool is_vector_op(query *q, arras_expr e)
            are_vectors(q, e, 1);
 }
 
-/* Depth is limited by AR_MAX_DEPTH. */
+/* Cells that are vectors are marked, for the walk may meet them again.  Depth is limited by
+ * AR_MAX_DEPTH. */
 static bool is_vector(query *q, arras_expr e)
 {
+    ar_c_fact *fact = &q->w->facts[e->id];
+
     if (!ar_c_varies(q->strip, e))
         return is_scalar(q, e);
+    if (q->cells && fact->stamp == q->w->stamp)
+        return true;
     if (e->type.dtype != q->dtype || e->type.weak || --q->left < 0)
         return false;
-    if (q->w->facts[e->id].state.place == AR_C_BUFFER)
+    if (fact->state.place == AR_C_BUFFER)
         return true;
     if (e->kind == AR_EXPR_LOAD)
         return q->cells ? ar_c_is_row(q->w, q->strip, e) : is_row(q->strip, e);
-    return e->kind == AR_EXPR_OP && is_vector_op(q, e);
+    if (e->kind != AR_EXPR_OP || !is_vector_op(q, e))
+        return false;
+    if (q->cells)
+        fact->stamp = q->w->stamp;
+    return true;
 }
 
 bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, const ar_c_fold *f,
@@ -226,6 +235,7 @@ bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_
     query q = { w, strip, roots[0]->type.dtype, NULL, true, MOST_IN_CELLS, false };
     bool  good = ar_c_vector_type(q.dtype) != NULL;
 
+    w->stamp++;
     for (int i = 0; i < n && good; i++)
         good = w->form->lambdas[i]->type.dtype == q.dtype && ar_c_varies(strip, roots[i]) &&
                is_vector(&q, roots[i]);
