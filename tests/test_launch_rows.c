@@ -280,6 +280,68 @@ static void not_numbers(void)
     finish(p);
 }
 
+/* ---- Short rows that jump -------------------------------------------------------------------- */
+
+enum { FROM_ROWS = 37, FROM_CELLS = 9, ROWS_THAT_JUMP = 61 };
+
+/* Rows of `length` cells of x, wherever data says: across[row] of x, its cell nodes[row, k]. */
+static arras_array jumped(arras_array x, int64_t length)
+{
+    static int32_t across[ROWS_THAT_JUMP], nodes[ROWS_THAT_JUMP * 16];
+    arras_item     items[2];
+
+    for (int i = 0; i < ROWS_THAT_JUMP; i++)
+        across[i] = i * 17 % FROM_ROWS;
+    for (int64_t i = 0; i < ROWS_THAT_JUMP * length; i++)
+        nodes[i] = (int32_t)(i * 5 % FROM_CELLS);
+    items[0] =
+        arras_gather(arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, 1 }, NULL, across));
+    items[1] = arras_gather(
+        arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, length }, NULL, nodes));
+    return arras_index(x, 2, items);
+}
+
+/* The cells of rows, each in an order that data says. */
+static arras_array reordered(arras_array x, int64_t length)
+{
+    static int64_t order[16];
+    arras_item     items[2] = { arras_slice(0, ROWS_THAT_JUMP % FROM_ROWS, 1) };
+
+    for (int i = 0; i < length; i++)
+        order[i] = (length - i) * 2 % FROM_CELLS;
+    items[1] = arras_gather(arras_borrow(g, ARRAS_I64, 1, &length, NULL, order));
+    return arras_index(x, 2, items);
+}
+
+static void record_jumps(arras_array x, int64_t length)
+{
+    arras_array here = jumped(x, length), there = arras_negative(jumped(arras_abs(x), length));
+    arras_array sum = arras_add(here, there), away = arras_subtract(here, arras_float(g, 0.5));
+    arras_array safe = arras_add(arras_sqrt(arras_abs(away)), arras_float(g, 1));
+
+    arras_output(g, "sum", sum);
+    arras_output(g, "roots", arras_divide(arras_maximum(sum, away), safe));
+    arras_output(g, "chosen", arras_where(arras_less(here, there), away, sum));
+    arras_output(g, "order", arras_multiply(reordered(x, length), arras_float(g, 3)));
+}
+
+static void jumping_rows(void)
+{
+    const int64_t     lengths[] = { 1, 2, 3, 4, 6, 9, 16 };
+    const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t k = 0; k < 2 * AR_COUNT(lengths); k++) {
+        arras_dim   shape[2] = { FROM_ROWS, FROM_CELLS };
+        arras_dtype dtype = dtypes[k % 2];
+
+        CASE("%s, rows of %d", arras_dtype_name(dtype), (int)lengths[k / 2]);
+        start();
+        record_jumps(arras_placeholder(g, "x", dtype, 2, shape), lengths[k / 2]);
+        check_program(dtype, FROM_ROWS, FROM_CELLS);
+        finish(NULL);
+    }
+}
+
 /* ---- Windows --------------------------------------------------------------------------------- */
 
 static arras_expr plus(arras_expr x, arras_expr y)
@@ -332,5 +394,6 @@ TEST_MAIN
     RUN(variances);
     RUN(accuracy);
     RUN(not_numbers);
+    RUN(jumping_rows);
     RUN(windows);
 }

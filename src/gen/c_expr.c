@@ -66,13 +66,19 @@ static int variable_number(const ar_writer *w, const char *name)
     return k < 0 ? 0 : w->variables[k].number;
 }
 
+/* Of several cells that are put side by side, one by one, each has names of its own. */
+static const char *which(const ar_writer *w, arras_expr e)
+{
+    return w->abreast && !w->vector && ar_c_varies(w->vector_strip, e) ? w->which : "";
+}
+
 void ar_c_name(ar_writer *w, arras_expr e)
 {
     switch (e->kind) {
-    case AR_EXPR_INDEX: ar_text_printf(w->out, "i%d", (int)e->ints[0]); break;
+    case AR_EXPR_INDEX: ar_text_printf(w->out, "i%d%s", (int)e->ints[0], which(w, e)); break;
     case AR_EXPR_VAR: ar_text_printf(w->out, "k%d", variable_number(w, e->name)); break;
     case AR_EXPR_LITERAL: ar_c_literal_print(w->out, e); break;
-    default: ar_text_printf(w->out, "v%" PRId64, e->id);
+    default: ar_text_printf(w->out, "v%" PRId64 "%s", e->id, which(w, e));
     }
 }
 
@@ -109,7 +115,8 @@ void ar_c_start(ar_writer *w, arras_expr e)
     if (w->vector)
         ar_c_vector_start(w, e);
     else
-        ar_text_printf(w->out, "const %s v%" PRId64 " = ", ar_c_type(e->type.dtype), e->id);
+        ar_text_printf(w->out, "const %s v%" PRId64 "%s = ", ar_c_type(e->type.dtype), e->id,
+                       w->which);
 }
 
 /* ---- What may fail: it must not be computed where it is not asked for ------------------------ */
@@ -207,6 +214,16 @@ static void put_arguments(ar_writer *w, arras_expr e)
         ar_c_put(w, e->args[i]);
 }
 
+static void put_call(ar_writer *w, arras_expr e, const ar_signature *s)
+{
+    ar_c_op(w, (ar_op)e->ints[0], s->compute);
+    for (int i = 0; i < e->nargs; i++) {
+        ar_text_add(w->out, i ? ", " : "(");
+        ar_c_cast(w, e->args[i], s->operand[i]);
+    }
+    ar_text_add(w->out, ");\n");
+}
+
 static void put_op(ar_writer *w, arras_expr e)
 {
     ar_signature s = ar_c_signature(e);
@@ -216,27 +233,23 @@ static void put_op(ar_writer *w, arras_expr e)
         return;
     }
     put_arguments(w, e);
-    for (int t = 0; w->vector && ar_c_abreast(w, t); t++) {
+    for (int t = 0; ar_c_abreast(w, t); t++) {
         ar_c_start(w, e);
-        ar_c_put_vector_op(w, e);
+        if (w->vector)
+            ar_c_put_vector_op(w, e);
+        else
+            put_call(w, e, &s);
     }
-    if (w->vector)
-        return;
-    ar_c_start(w, e);
-    ar_c_op(w, (ar_op)e->ints[0], s.compute);
-    for (int i = 0; i < e->nargs; i++) {
-        ar_text_add(w->out, i ? ", " : "(");
-        ar_c_cast(w, e->args[i], s.operand[i]);
-    }
-    ar_text_add(w->out, ");\n");
 }
 
 static void put_cast(ar_writer *w, arras_expr e)
 {
     ar_c_put(w, e->args[0]);
-    ar_c_start(w, e);
-    ar_c_cast(w, e->args[0], e->type.dtype);
-    ar_text_add(w->out, ";\n");
+    for (int t = 0; ar_c_abreast(w, t); t++) {
+        ar_c_start(w, e);
+        ar_c_cast(w, e->args[0], e->type.dtype);
+        ar_text_add(w->out, ";\n");
+    }
 }
 
 static void put_size(ar_writer *w, arras_expr e)

@@ -61,7 +61,8 @@ typedef struct {
     const arras_expr     *cells;
     bool                  is_short;   /* rows of a few cells, a number that is known */
     ar_c_rows            *gathered;   /* NULL: short rows are computed one by one */
-    bool                  one_vector; /* a short row is, in boxes of whole rows */
+    bool                  vectors;    /* short rows are, in boxes of whole rows */
+    bool                  one_vector; /* and each is just one */
     bool                  streams;    /* where it is worth it */
 } results;
 
@@ -157,12 +158,26 @@ static void print_buffers(ar_writer *w, const results *r, int64_t length)
 
 /* ---- Short rows: several share a segment ----------------------------------------------------- */
 
+static void store_lanes(ar_writer *w, const ar_c_strip *strip, int k, arras_expr cell)
+{
+    if (w->lanes == ar_c_vector_cells(w->vector_dtype))
+        ar_text_printf(w->out, "*(%s *)(s%d + %s) = v%" PRId64 ";\n", w->vector, k, strip->name,
+                       cell->id);
+    for (int lane = 0; lane < w->lanes && w->lanes < ar_c_vector_cells(w->vector_dtype); lane++)
+        ar_text_printf(w->out, "s%d[%s + %d] = v%" PRId64 "[%d];\n", k, strip->name, lane, cell->id,
+                       lane);
+}
+
 /* sK is where the cells of one of them go. */
 static void store_short_cell(ar_writer *w, void *self, const ar_c_strip *strip)
 {
     const results *r = self;
 
     for (int k = 0; k < r->form->n; k++) {
+        if (w->lanes) {
+            store_lanes(w, strip, k, r->cells[k]);
+            continue;
+        }
         if (w->vector) {
             ar_text_printf(w->out, "if (past%d) PAST_%s(s%d, v%" PRId64 "); else *(%s *)", k,
                            w->vector, k, r->cells[k]->id, w->vector);
@@ -183,13 +198,13 @@ static int64_t short_length(arras_array lambda)
     return !ar_dim_symbolic(last) && last > 0 && last <= SHORT ? last : 0;
 }
 
-/* sK is where the cells of row iA of result K go. */
+/* sK is where the cells of row iA of result K go; cK, those of the first of these rows. */
 static void print_short_row(ar_writer *w, const results *r, int axis)
 {
     for (int k = 0; k < r->form->n; k++)
-        ar_text_printf(
-            w->out, "%s *const s%d = (stream && !past%d ? b%d : o%d) + (i%d - row%d) * %d;\n",
-            ar_c_type(result_dtype(r, k)), k, k, k, k, axis, axis, (int)short_length(w->lambda));
+        ar_text_printf(w->out, "%s *const s%d = c%d + (i%d - row%d) * %d;\n",
+                       ar_c_type(result_dtype(r, k)), k, k, axis, axis,
+                       (int)short_length(w->lambda));
 }
 
 static void open_row_loop(ar_writer *w, int axis)
@@ -217,6 +232,9 @@ static void open_short_rows(ar_writer *w, const results *r, int axis)
         print_past(w, k, "stream", "");
     for (int k = 0; k < r->form->n && !r->one_vector; k++)
         ar_text_printf(w->out, "enum { past%d = 0 };\n", k);
+    for (int k = 0; k < r->form->n; k++)
+        ar_text_printf(w->out, "%s *const c%d = stream && !past%d ? b%d : o%d;\n",
+                       ar_c_type(result_dtype(r, k)), k, k, k, k);
 }
 
 /* The cells of all rows that were gathered; where a box has parts of rows, they are put in their
@@ -291,7 +309,7 @@ static bool print_strip(ar_writer *w, results *r, ar_c_runs runs)
     for (int k = 0; k < r->form->n; k++)
         strip.cell_bytes += (int)ar_dtype_size(result_dtype(r, k));
     strip.most = (int)strip.length;
-    strip.vectors = r->is_short ? r->one_vector && runs == AR_C_WHOLE_RUN : true;
+    strip.vectors = r->is_short ? r->vectors && runs == AR_C_WHOLE_RUN : true;
     ar_c_strip_open(w, &strip, r->form->n, r->cells);
     strip.runs = ar_c_strip_is_short(&strip) || runs == AR_C_PART_RUN ? runs : AR_C_ANY_RUN;
     strip.past = strip.vectors && !strip.cut && !strip.sparse && !r->is_short;
@@ -348,18 +366,21 @@ static bool find_reads(short_reads *reads, ar_writer *w, arras_expr e)
     return true;
 }
 
-static bool is_one_vector(short_reads *reads, ar_writer *w, const results *r)
+/* Rows that fill a vector, or that are put together of single cells anyway and fill half of one. */
+static void find_vectors(short_reads *reads, ar_writer *w, results *r)
 {
-    arras_dtype dtype = result_dtype(r, 0);
-    ar_c_strip  strip;
-    bool good = ar_c_vector_type(dtype) && short_length(w->lambda) == ar_c_vector_cells(dtype);
+    int        cells = ar_c_vector_cells(result_dtype(r, 0));
+    ar_c_strip strip;
 
     ar_c_strip_cell(&strip, w);
-    good = good && ar_c_cells_are_vectors(w, &strip, r->form->n, r->cells);
+    strip.length = short_length(w->lambda);
+    r->vectors = 2 * strip.length >= cells &&
+                 ar_c_cells_are_vectors(w, &strip, r->form->n, r->cells) &&
+                 (strip.lanes || strip.length == cells);
     *reads = (short_reads){ .walk = ++w->stamp };
-    for (int k = 0; k < r->form->n && good; k++)
-        good = find_reads(reads, w, r->cells[k]);
-    return good;
+    for (int k = 0; k < r->form->n && r->vectors; k++)
+        r->vectors = find_reads(reads, w, r->cells[k]);
+    r->one_vector = r->vectors && !strip.lanes;
 }
 
 /* Before the loop over rows: a compiler cannot know that these cells stay as they are in it. */
@@ -430,27 +451,26 @@ static void print_gathered_loop(ar_writer *w, const results *r, int axis)
 static void print_short_rows(ar_writer *w, results *r)
 {
     int         axis = w->lambda->rank - 2;
+    ar_c_rows   rows;
     short_reads reads;
 
-    r->one_vector = !r->gathered && is_one_vector(&reads, w, r);
+    find_vectors(&reads, w, r);
+    r->gathered = !r->vectors && ar_c_rows_find(&rows, w, r->form->n, r->cells) ? &rows : NULL;
     open_short_rows(w, r, axis);
     if (r->gathered)
         print_gathered_loop(w, r, axis);
     else
         print_row_loops(w, r, axis, &reads);
     close_short_rows(w, r);
+    r->gathered = NULL;
 }
 
 static void print_box(ar_writer *w, results *r)
 {
-    int       rank = w->lambda->rank, loops = w->flat ? 0 : rank - 1;
-    ar_c_rows rows;
+    int rank = w->lambda->rank, loops = w->flat ? 0 : rank - 1;
 
     r->is_short = !w->flat && short_length(w->lambda) > 0;
-    if (r->is_short && ar_c_rows_find(&rows, w, r->form->n, r->cells)) {
-        r->gathered = &rows;
-        r->streams = true;
-    }
+    r->streams = r->is_short;
     for (int axis = 0; axis < (w->flat ? 1 : rank); axis++)
         ar_text_printf(w->out, "if (lo[%d] >= hi[%d]) return 0;\n", axis, axis);
     hoist_all(w, r, 0);

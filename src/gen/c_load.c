@@ -386,6 +386,18 @@ static void put_any_index(ar_writer *w, arras_expr e, int axis)
                        fill_number(e, axis));
 }
 
+void ar_c_print_unit_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
+{
+    ar_text_printf(w->out, "p%" PRId64 "[",
+                   read->neighbour ? read->neighbour->load->id : read->load->id);
+    if (read->along != 1)
+        ar_text_printf(w->out, "%" PRId64 "ll * ", read->along);
+    ar_text_printf(w->out, "%s%s", strip->name, w->which);
+    if (read->shift)
+        ar_text_printf(w->out, " + %" PRId64 "ll", read->shift);
+    ar_text_add(w->out, "]");
+}
+
 static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
     arras_expr e = read->load;
@@ -398,20 +410,13 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
     } else if (read->unit) {
         if (w->vector)
             ar_text_printf(w->out, "*(const %s *)((const char *)&", w->vector);
-        ar_text_printf(w->out, "p%" PRId64 "[",
-                       read->neighbour ? read->neighbour->load->id : e->id);
-        if (read->along != 1)
-            ar_text_printf(w->out, "%" PRId64 "ll * ", read->along);
-        ar_text_printf(w->out, "%s%s", strip->name, w->which);
-        if (read->shift)
-            ar_text_printf(w->out, " + %" PRId64 "ll", read->shift);
-        ar_text_add(w->out, "]");
+        ar_c_print_unit_cell(w, read, strip);
         if (w->vector && w->vector_row)
             ar_text_printf(w->out, " + %d * step%" PRId64, w->vector_row, e->id);
         ar_text_add(w->out, w->vector ? ")" : "");
     } else {
-        ar_text_printf(w->out, "*(const %s *)(p%" PRId64 " + %s * t%" PRId64,
-                       ar_c_type(e->type.dtype), e->id, strip->name, e->id);
+        ar_text_printf(w->out, "*(const %s *)(p%" PRId64 " + %s%s * t%" PRId64,
+                       ar_c_type(e->type.dtype), e->id, strip->name, w->which, e->id);
         for (int axis = 0; axis < e->rank; axis++)
             if (read->motion[axis] == AR_C_ANY)
                 ar_text_printf(w->out, " + j%" PRId64 "_%d * s%d_%d", e->id, axis,
@@ -427,6 +432,12 @@ void ar_c_put_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
     arras_expr e = read->load;
     bool       chooses = read->fills && !read->rows;
 
+    if (w->vector && w->lanes &&
+        (read->any || !read->unit || read->along != 1 ||
+         w->lanes < ar_c_vector_cells(w->vector_dtype))) {
+        ar_c_put_lane_read(w, read, strip);
+        return;
+    }
     for (int axis = 0; axis < e->rank && read->any; axis++)
         if (read->motion[axis] == AR_C_ANY)
             ar_c_put(w, e->args[axis]);

@@ -378,7 +378,7 @@ static void put_all_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink
     bool   vectors = strip->vectors && *before;
 
     if (vectors && strip->length) {
-        ar_c_put_row_vector(w, strip, sink);
+        (strip->lanes ? ar_c_put_row_lanes : ar_c_put_row_vector)(w, strip, sink);
         return;
     }
     if (vectors) {

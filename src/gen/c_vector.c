@@ -67,7 +67,8 @@ static bool is_extreme(ar_op op) { return op == AR_OP_minimum || op == AR_OP_max
 
 static bool is_arithmetic(ar_op op)
 {
-    return infix(op) || is_extreme(op) || op == AR_OP_negative || op == AR_OP_abs;
+    return infix(op) || is_extreme(op) || op == AR_OP_negative || op == AR_OP_abs ||
+           op == AR_OP_sqrt;
 }
 
 /* ---- Whether an expression can be one -------------------------------------------------------- */
@@ -95,6 +96,7 @@ typedef struct {
     bool              cells;    /* not a body: the strip is not open yet */
     int               left;     /* operations, so that a walk ends */
     bool              calls;    /* functions of the C library were met */
+    bool              lanes;    /* reads that are put together of single cells */
 } query;
 
 static bool is_vector(query *q, arras_expr e);
@@ -148,6 +150,14 @@ static bool is_vector_op(query *q, arras_expr e)
            are_vectors(q, e, 1);
 }
 
+static bool is_row_of_cells(query *q, arras_expr load)
+{
+    if (ar_c_is_row(q->w, q->strip, load))
+        return true;
+    q->lanes = true;
+    return q->strip->length && ar_c_is_lane_read(q->w, q->strip, load);
+}
+
 /* Cells that are vectors are marked, for the walk may meet them again.  Depth is limited by
  * AR_MAX_DEPTH. */
 static bool is_vector(query *q, arras_expr e)
@@ -163,7 +173,7 @@ static bool is_vector(query *q, arras_expr e)
     if (fact->state.place == AR_C_BUFFER)
         return true;
     if (e->kind == AR_EXPR_LOAD)
-        return q->cells ? ar_c_is_row(q->w, q->strip, e) : is_row(q->strip, e);
+        return q->cells ? is_row_of_cells(q, e) : is_row(q->strip, e);
     if (e->kind != AR_EXPR_OP || !is_vector_op(q, e))
         return false;
     if (q->cells)
@@ -174,7 +184,7 @@ static bool is_vector(query *q, arras_expr e)
 bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, const ar_c_fold *f,
                     const char *variable)
 {
-    query q = { w, strip, f->s.compute, variable, false, MOST_IN_BODIES, false };
+    query q = { w, strip, f->s.compute, variable, false, MOST_IN_BODIES, false, false };
 
     return ar_c_vector_type(q.dtype) && f->s.operand[0] == q.dtype && !f->place &&
            (infix(f->op) || is_extreme(f->op)) && !strip->cut && strip->nstaged == 0 &&
@@ -232,7 +242,7 @@ static int choose_abreast(ar_writer *w, const ar_c_strip *strip, int n, const ar
 
 bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
 {
-    query q = { w, strip, roots[0]->type.dtype, NULL, true, MOST_IN_CELLS, false };
+    query q = { w, strip, roots[0]->type.dtype, NULL, true, MOST_IN_CELLS, false, false };
     bool  good = ar_c_vector_type(q.dtype) != NULL;
 
     w->stamp++;
@@ -240,6 +250,7 @@ bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_
         good = w->form->lambdas[i]->type.dtype == q.dtype && ar_c_varies(strip, roots[i]) &&
                is_vector(&q, roots[i]);
     strip->calls = q.calls;
+    strip->lanes = q.lanes;
     strip->abreast = good && !q.calls ? choose_abreast(w, strip, n, roots) : 1;
     return good;
 }
@@ -327,18 +338,19 @@ void ar_c_put_vector_op(ar_writer *w, arras_expr e)
     ar_text_add(w->out, ";\n");
 }
 
-static void set_vector(ar_writer *w, const ar_c_strip *strip, arras_dtype dtype)
+void ar_c_vector_set(ar_writer *w, const ar_c_strip *strip, arras_dtype dtype)
 {
     w->vector = ar_c_vector_type(dtype);
     w->vector_dtype = dtype;
     w->vector_strip = strip;
+    w->vector_row = 0;
     w->used->vectors = true;
 }
 
 void ar_c_vector_open(ar_writer *w, const ar_c_strip *strip, const ar_c_fold *f, const char *at,
                       int row)
 {
-    set_vector(w, strip, f->s.compute);
+    ar_c_vector_set(w, strip, f->s.compute);
     w->vector_row = row;
     w->vector_mark = w->nchanges;
     ar_text_printf(w->out, "{\nconst int64_t %s = %s;\n", strip->name, at);
@@ -413,8 +425,7 @@ static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_si
         ar_text_printf(w->out, "const int64_t %s_%d = %s + %d;\n", strip->name, t, strip->name,
                        t * cells);
     put_rows_ahead(w, strip);
-    set_vector(w, strip, dtype);
-    w->vector_row = 0;
+    ar_c_vector_set(w, strip, dtype);
     w->abreast = abreast;
     for (int i = 0; i < strip->nroots; i++)
         ar_c_put(w, strip->roots[i]);
@@ -437,8 +448,7 @@ void ar_c_put_row_vector(ar_writer *w, const ar_c_strip *strip, const ar_c_sink 
 {
     size_t mark = w->nchanges;
 
-    set_vector(w, strip, strip->roots[0]->type.dtype);
-    w->vector_row = 0;
+    ar_c_vector_set(w, strip, strip->roots[0]->type.dtype);
     ar_text_printf(w->out, "const int64_t %s = 0;\n", strip->name);
     for (int i = 0; i < strip->nroots; i++)
         ar_c_put(w, strip->roots[i]);
@@ -449,8 +459,7 @@ void ar_c_put_row_vector(ar_writer *w, const ar_c_strip *strip, const ar_c_sink 
 
 void ar_c_put_shared_vectors(ar_writer *w, const ar_c_strip *strip)
 {
-    set_vector(w, strip, strip->roots[0]->type.dtype);
-    w->vector_row = 0;
+    ar_c_vector_set(w, strip, strip->roots[0]->type.dtype);
     ar_c_strip_set_inside(w, strip);
     ar_text_printf(w->out, "const int64_t %s = 0;\n", strip->name);
     for (int i = 0; i < strip->nroots; i++)

@@ -91,6 +91,7 @@ typedef struct {
     size_t                   vector_mark;
     int                      abreast;  /* so many vectors are put side by side, if not 0 */
     char                     which[16]; /* of them: ends its names, not those of the first */
+    int                      lanes; /* cells of a vector that is put together of them, or 0 */
     bool                     failed; /* no memory, or too long */
 } ar_writer;
 
@@ -167,6 +168,8 @@ void ar_c_put_fill_row(ar_writer *w, const ar_c_read *read, const struct ar_c_st
 /* A cell, where the reads are inside, and where they may be outside. */
 void ar_c_put_read(ar_writer *w, const ar_c_read *read, const struct ar_c_strip *strip);
 void ar_c_put_edge_read(ar_writer *w, const ar_c_read *read);
+/* pN[...], where the read is a unit one. */
+void ar_c_print_unit_cell(ar_writer *w, const ar_c_read *read, const struct ar_c_strip *strip);
 
 /* ---- Strips (c_strip.c) ---------------------------------------------------------------------- */
 
@@ -214,6 +217,7 @@ typedef struct ar_c_strip {
     bool              vectors; /* cells are put as vectors, if they can be */
     bool              calls;   /* and functions are called for them */
     bool              past;    /* and stored past the caches, where pastK says so */
+    bool              lanes;   /* they must be put together of single cells */
     int               abreast; /* vectors computed side by side, while each waits for itself */
 } ar_c_strip;
 
@@ -294,6 +298,8 @@ int         ar_c_vector_cells(arras_dtype dtype);
 bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots);
 /* A loop from eS on over the cells of a piece, as long as there are enough for a vector. */
 void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
+/* Sets w->vector: what is put from now on are vectors along the strip. */
+void ar_c_vector_set(ar_writer *w, const ar_c_strip *strip, arras_dtype dtype);
 /* The same of a row that is one vector. */
 void ar_c_put_row_vector(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
 /* Names for what the rows of a loop that follows share: roots of a strip that was opened. */
@@ -316,6 +322,14 @@ void ar_c_vector_close(ar_writer *w);
 /* How many bytes further a read is `turns` values of the innermost variable later; false: it is the
  * same place. */
 bool ar_c_turn_step(ar_writer *w, ar_text *out, const ar_c_read *read, int turns);
+
+/* ---- Short rows that jump, as vectors (c_lanes.c) -------------------------------------------- */
+
+/* Whether the cells of a vector can be read one by one. */
+bool ar_c_is_lane_read(ar_writer *w, const ar_c_strip *strip, arras_expr load);
+void ar_c_put_lane_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip);
+/* A whole row of strip->length cells. */
+void ar_c_put_row_lanes(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
 
 /* ---- Other ----------------------------------------------------------------------------------- */
 

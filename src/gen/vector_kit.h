@@ -15,8 +15,18 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 #define V_maximum(V, I, a, b) CHOOSE(V, I, ((b) > (a)) | ((b) != (b)), b, a)
 #define V_negative(V, I, a) (-(a))
 #define V_abs(V, I, a) ((V)((I)(a) & ~(I)-(V){ 0 }))
+#define V_sqrt(V, I, a) SQRT_##V(a)
 #define V_where(V, I, m, a, b) CHOOSE(V, I, m, a, b)
 #define V_logical_not(V, I, m) (~(m))
+
+#if defined __AVX__ && !defined __clang__
+#define SQRT_f32x8(a) __builtin_ia32_sqrtps256(a)
+#define SQRT_f64x4(a) __builtin_ia32_sqrtpd256(a)
+#else
+#define ROOTS(f, a, i) f((a)[i]), f((a)[i + 1]), f((a)[i + 2]), f((a)[i + 3])
+#define SQRT_f32x8(a) ((f32x8){ ROOTS(__builtin_sqrtf, a, 0), ROOTS(__builtin_sqrtf, a, 4) })
+#define SQRT_f64x4(a) ((f64x4){ ROOTS(__builtin_sqrt, a, 0) })
+#endif
 
 /* Stored at a multiple of 32 bytes, past the caches where that can be said. */
 #if defined __clang__
