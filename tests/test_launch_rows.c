@@ -373,15 +373,17 @@ static void record_windows(arras_array x, int64_t step, const int64_t *shape)
 
 static void windows(void)
 {
-    for (int64_t step = 1; step <= 3; step++) {
-        arras_dim shape[2] = { 301, 130 };
-        int64_t   rows = (shape[0] - 1) / step, columns = (shape[1] - 1) / step;
+    for (int k = 0; k < 6; k++) {
+        int64_t     step = 1 + k / 2;
+        arras_dim   shape[2] = { 301, 130 };
+        arras_dtype dtype = k % 2 ? ARRAS_F32 : ARRAS_F64;
+        int64_t     rows = (shape[0] - 1) / step, columns = (shape[1] - 1) / step;
 
-        CASE("every %d cells", (int)step);
+        CASE("%s, every %d cells", arras_dtype_name(dtype), (int)step);
         start();
-        record_windows(arras_placeholder(g, "x", ARRAS_F64, 2, shape), step,
+        record_windows(arras_placeholder(g, "x", dtype, 2, shape), step,
                        (int64_t[]){ rows, columns });
-        check_program(ARRAS_F64, shape[0], shape[1]);
+        check_program(dtype, shape[0], shape[1]);
         finish(NULL);
     }
 }

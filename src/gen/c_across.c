@@ -58,14 +58,6 @@ static bool steps_evenly(ar_writer *w, arras_expr load)
     return true;
 }
 
-static bool is_inside(ar_writer *w, arras_expr load)
-{
-    for (int axis = 0; axis < load->rank; axis++)
-        if (!ar_c_is_inside(w, load, axis))
-            return false;
-    return true;
-}
-
 /* Cells as they are in memory, row by row: the library has a function for that. */
 static bool is_in_memory(ar_writer *w, const ar_c_strip *strip, arras_expr e)
 {
@@ -81,7 +73,7 @@ static bool is_in_memory(ar_writer *w, const ar_c_strip *strip, arras_expr e)
         !is_near(&r, body) || !ar_c_affine_read(&form, strip, body->args[body->rank - 1]) ||
         form.along != 1 || !ar_c_enter(w, e, 0))
         return false;
-    is = steps_evenly(w, body) && is_inside(w, body);
+    is = steps_evenly(w, body) && ar_c_is_all_inside(w, body);
     ar_c_leave(w);
     ar_c_forget(w, mark);
     return is;

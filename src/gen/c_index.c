@@ -121,3 +121,11 @@ bool ar_c_is_inside(ar_writer *w, arras_expr load, int axis)
     return ar_index_is_below(load->args[axis], x->shape[axis], &space,
                              w->nesting ? &frames[w->nesting - 1] : NULL);
 }
+
+bool ar_c_is_all_inside(ar_writer *w, arras_expr load)
+{
+    for (int axis = 0; axis < load->rank; axis++)
+        if (!ar_c_is_inside(w, load, axis))
+            return false;
+    return true;
+}

@@ -339,14 +339,6 @@ typedef struct {
     int64_t    walk;
 } short_reads;
 
-static bool is_inside(ar_writer *w, arras_expr load)
-{
-    for (int axis = 0; axis < load->rank; axis++)
-        if (!ar_c_is_inside(w, load, axis))
-            return false;
-    return true;
-}
-
 /* False: some read may be outside.  Depth is limited by AR_MAX_DEPTH. */
 static bool find_reads(short_reads *reads, ar_writer *w, arras_expr e)
 {
@@ -355,7 +347,7 @@ static bool find_reads(short_reads *reads, ar_writer *w, arras_expr e)
     if (w->facts[e->id].stamp >= reads->walk)
         return true;
     w->facts[e->id].stamp = reads->walk;
-    if (e->kind == AR_EXPR_LOAD && !is_inside(w, e))
+    if (e->kind == AR_EXPR_LOAD && !ar_c_is_all_inside(w, e))
         return false;
     if (e->kind == AR_EXPR_LOAD && (e->uses & last) && !(e->uses & row) && e->nfree == 0 &&
         reads->nshared < MOST_SHARED)

@@ -9,14 +9,6 @@
 
 /* ---- What can be read ------------------------------------------------------------------------ */
 
-static bool is_inside(ar_writer *w, arras_expr load)
-{
-    for (int axis = 0; axis < load->rank; axis++)
-        if (!ar_c_is_inside(w, load, axis))
-            return false;
-    return true;
-}
-
 static bool moves_evenly(const ar_c_strip *strip, arras_expr index)
 {
     ar_c_affine form;
@@ -30,7 +22,7 @@ static bool is_even(ar_writer *w, const ar_c_strip *strip, arras_expr load)
     for (int axis = 0; axis < load->rank; axis++)
         if (!moves_evenly(strip, load->args[axis]))
             return false;
-    return is_inside(w, load);
+    return ar_c_is_all_inside(w, load);
 }
 
 /* Depth is limited by AR_MAX_DEPTH. */
@@ -53,7 +45,7 @@ bool ar_c_is_lane_read(ar_writer *w, const ar_c_strip *strip, arras_expr load)
     for (int axis = 0; axis < load->rank; axis++)
         if (!moves_evenly(strip, load->args[axis]) && !is_index(w, strip, load->args[axis]))
             return false;
-    return is_inside(w, load);
+    return ar_c_is_all_inside(w, load);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */

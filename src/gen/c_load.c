@@ -214,7 +214,7 @@ static bool is_unit(const ar_writer *w, const ar_c_read *read)
     return last >= 0 && read->motion[last] == AR_C_AFFINE && w->form->dense[read->load->ints[0]];
 }
 
-bool ar_c_is_row(const ar_writer *w, const ar_c_strip *strip, arras_expr load)
+int64_t ar_c_row_step(const ar_writer *w, const ar_c_strip *strip, arras_expr load)
 {
     int         last = load->rank - 1;
     ar_c_affine form;
@@ -223,9 +223,10 @@ bool ar_c_is_row(const ar_writer *w, const ar_c_strip *strip, arras_expr load)
         return strip->flat;
     for (int axis = 0; axis < last; axis++)
         if (ar_c_varies(strip, load->args[axis]))
-            return false;
-    return w->form->dense[load->ints[0]] && ar_c_affine_read(&form, strip, load->args[last]) &&
-           form.along == 1;
+            return 0;
+    return w->form->dense[load->ints[0]] && ar_c_affine_read(&form, strip, load->args[last])
+               ? form.along
+               : 0;
 }
 
 static void prepare_axis(ar_writer *w, ar_c_strip *strip, ar_c_read *read, int axis)
@@ -408,7 +409,9 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
         ar_text_printf(w->out, "q%" PRId64 "[%s%s - at%d]", e->id, strip->name, w->which,
                        strip->number);
     } else if (read->unit) {
-        if (w->vector)
+        if (w->vector && read->along == 2)
+            ar_text_printf(w->out, "SECOND_%s(&", w->vector);
+        else if (w->vector)
             ar_text_printf(w->out, "*(const %s *)((const char *)&", w->vector);
         ar_c_print_unit_cell(w, read, strip);
         if (w->vector && w->vector_row)
@@ -433,7 +436,7 @@ void ar_c_put_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
     bool       chooses = read->fills && !read->rows;
 
     if (w->vector && w->lanes &&
-        (read->any || !read->unit || read->along != 1 ||
+        (read->any || !read->unit || read->along < 1 || read->along > 2 ||
          w->lanes < ar_c_vector_cells(w->vector_dtype))) {
         ar_c_put_lane_read(w, read, strip);
         return;

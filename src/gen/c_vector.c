@@ -152,7 +152,9 @@ static bool is_vector_op(query *q, arras_expr e)
 
 static bool is_row_of_cells(query *q, arras_expr load)
 {
-    if (ar_c_is_row(q->w, q->strip, load))
+    int64_t step = ar_c_row_step(q->w, q->strip, load);
+
+    if (step == 1 || (step == 2 && ar_c_is_all_inside(q->w, load)))
         return true;
     q->lanes = true;
     return q->strip->length && ar_c_is_lane_read(q->w, q->strip, load);

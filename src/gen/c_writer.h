@@ -138,6 +138,7 @@ void ar_c_affine_put_terms(ar_writer *w, const ar_c_affine *affine);
 void ar_c_affine_print_rest(ar_writer *w, const ar_c_affine *affine);
 /* Whether an index stays within its axis, whatever the cell; false also where that is not known. */
 bool ar_c_is_inside(ar_writer *w, arras_expr load, int axis);
+bool ar_c_is_all_inside(ar_writer *w, arras_expr load);
 
 /* ---- Reads (c_load.c) ------------------------------------------------------------------------ */
 
@@ -158,8 +159,8 @@ typedef struct ar_c_read {
 } ar_c_read;
 
 int ar_c_operand(const ar_writer *w, arras_expr load);
-/* Whether the cells it reads along a strip lie side by side. */
-bool ar_c_is_row(const ar_writer *w, const struct ar_c_strip *strip, arras_expr load);
+/* How many cells further the next one lies that it reads along a strip; 0: nothing is known. */
+int64_t ar_c_row_step(const ar_writer *w, const struct ar_c_strip *strip, arras_expr load);
 void ar_c_put_load(ar_writer *w, arras_expr load);
 /* Before a strip: where the read starts; gives up when it fails whatever the cell. */
 void ar_c_prepare_load(ar_writer *w, struct ar_c_strip *strip, arras_expr load);

@@ -11,13 +11,26 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 #define ALL_f64x4(x) ((f64x4){ x, x, x, x })
 #define V_add(V, I, a, b) ((a) + (b))
 #define V_multiply(V, I, a, b) ((a) * (b))
-#define V_minimum(V, I, a, b) CHOOSE(V, I, ((b) < (a)) | ((b) != (b)), b, a)
-#define V_maximum(V, I, a, b) CHOOSE(V, I, ((b) > (a)) | ((b) != (b)), b, a)
+#define V_minimum(V, I, a, b) CHOOSE(V, I, (b) != (b), b, LESS_##V(b, a))
+#define V_maximum(V, I, a, b) CHOOSE(V, I, (b) != (b), b, GREATER_##V(b, a))
 #define V_negative(V, I, a) (-(a))
 #define V_abs(V, I, a) ((V)((I)(a) & ~(I)-(V){ 0 }))
 #define V_sqrt(V, I, a) SQRT_##V(a)
 #define V_where(V, I, m, a, b) CHOOSE(V, I, m, a, b)
 #define V_logical_not(V, I, m) (~(m))
+
+/* The second where both are equal, or one is a nan. */
+#if defined __AVX__
+#define LESS_f32x8(a, b) __builtin_ia32_minps256(a, b)
+#define LESS_f64x4(a, b) __builtin_ia32_minpd256(a, b)
+#define GREATER_f32x8(a, b) __builtin_ia32_maxps256(a, b)
+#define GREATER_f64x4(a, b) __builtin_ia32_maxpd256(a, b)
+#else
+#define LESS_f32x8(a, b) CHOOSE(f32x8, i32x8, (a) < (b), a, b)
+#define LESS_f64x4(a, b) CHOOSE(f64x4, i64x4, (a) < (b), a, b)
+#define GREATER_f32x8(a, b) CHOOSE(f32x8, i32x8, (a) > (b), a, b)
+#define GREATER_f64x4(a, b) CHOOSE(f64x4, i64x4, (a) > (b), a, b)
+#endif
 
 #if defined __AVX__ && !defined __clang__
 #define SQRT_f32x8(a) __builtin_ia32_sqrtps256(a)
@@ -26,6 +39,25 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 #define ROOTS(f, a, i) f((a)[i]), f((a)[i + 1]), f((a)[i + 2]), f((a)[i + 3])
 #define SQRT_f32x8(a) ((f32x8){ ROOTS(__builtin_sqrtf, a, 0), ROOTS(__builtin_sqrtf, a, 4) })
 #define SQRT_f64x4(a) ((f64x4){ ROOTS(__builtin_sqrt, a, 0) })
+#endif
+
+/* Every second cell from p on, by operations within halves; nothing behind the last one is read. */
+#if defined __clang__ || __GNUC__ >= 12
+typedef float  f32x4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
+#define HALVES_f32x8(p, q)                                                                         \
+    __builtin_shufflevector(*(const f32x4 *)(p), *(const f32x4 *)(q), 0, 1, 2, 3, 4, 5, 6, 7)
+#define HALVES_f64x4(p, q)                                                                         \
+    __builtin_shufflevector(*(const f64x2 *)(p), *(const f64x2 *)(q), 0, 1, 2, 3)
+#define SECOND_f32x8(p)                                                                            \
+    __builtin_shufflevector(HALVES_f32x8(p, (p) + 8), HALVES_f32x8((p) + 3, (p) + 11), 0, 2, 9,    \
+                            11, 4, 6, 13, 15)
+#define SECOND_f64x4(p)                                                                            \
+    __builtin_shufflevector(HALVES_f64x4(p, (p) + 4), HALVES_f64x4((p) + 1, (p) + 5), 0, 5, 2, 7)
+#else
+#define SECOND_f32x8(p)                                                                            \
+    ((f32x8){ (p)[0], (p)[2], (p)[4], (p)[6], (p)[8], (p)[10], (p)[12], (p)[14] })
+#define SECOND_f64x4(p) ((f64x4){ (p)[0], (p)[2], (p)[4], (p)[6] })
 #endif
 
 /* Stored at a multiple of 32 bytes, past the caches where that can be said. */
