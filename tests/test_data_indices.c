@@ -78,8 +78,28 @@ static void unsigned_indices(void)
     check_types(AR_COUNT(dtypes), dtypes, AR_COUNT(odd), odd);
 }
 
+/* Reads of what was inside are not checked, so data that changed before is refused. */
+static void changed_data(void)
+{
+    int64_t        cells[COUNT] = { 3, 1, 4, 1, 5 };
+    const int64_t  shape[] = { COUNT };
+    arras_item     items[1];
+    arras_program *p = NULL;
+
+    start();
+    items[0] = arras_gather(arras_borrow(g, ARRAS_I64, 1, shape, NULL, cells));
+    arras_output(g, "y", arras_index(input("x", LENGTH), 1, items));
+    cells[2] = LENGTH + 7;
+    CHECK_EQ_INT(arras_compile(&p, g, NULL, &err), ARRAS_EINVAL);
+    CHECK(strstr(err.text, "from 0 to 57, but 0 to 5 when it was recorded"));
+    cells[2] = 4;
+    p = compiled(NULL);
+    finish(p);
+}
+
 TEST_MAIN
 {
     RUN(signed_indices);
     RUN(unsigned_indices);
+    RUN(changed_data);
 }

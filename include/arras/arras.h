@@ -138,7 +138,8 @@ ARRAS_API bool      arras_dim_is_symbolic(arras_dim d);
 ARRAS_API arras_array arras_placeholder(arras_graph *g, const char *name, arras_dtype dtype,
                                         int rank, const arras_dim *shape);
 /* Data known now: copied into the graph, or borrowed.  What is borrowed must outlive the graph and
- * stay as it is: what depends on it alone is computed once, and indices are looked at once.
+ * stay as it is: what depends on it alone is computed once, and indices are looked at when they are
+ * recorded and compiled, not when they are read.
  * Strides are in bytes; NULL means C order. */
 ARRAS_API arras_array arras_copy(arras_graph *g, arras_dtype dtype, int rank, const int64_t *shape,
                                  const int64_t *strides, const void *data);

@@ -94,6 +94,8 @@ arras_status arras_compile(arras_program **out, const arras_graph *g, const arra
                        options->threads, options->tile_bytes);
     status = ar_graph_check(g, err);
     if (status == ARRAS_OK)
+        status = ar_graph_check_data(g, err);
+    if (status == ARRAS_OK)
         status = ar_recipe_new(&recipe, g, options, err);
     if (status != ARRAS_OK)
         return status;

@@ -566,9 +566,9 @@ static void print_kernel(ar_writer *w, const arras_expr *cells, const char *name
         print_box(w, &r);
     w->out = out;
     ar_text_printf(out,
-                   "int %s(const ar_kernel_args *a, const int64_t *lo, const int64_t *hi)\n{\n"
+                   "%sint %s(const ar_kernel_args *a, const int64_t *lo, const int64_t *hi)\n{\n"
                    "int fault = 0;\n",
-                   name);
+                   w->in_order ? "IN_ORDER " : "", name);
     print_operands(w);
     ar_text_put(out, w->top.data ? w->top.data : "", w->top.length);
     ar_text_put(out, body.data ? body.data : "", body.length);

@@ -429,6 +429,7 @@ static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_si
     put_rows_ahead(w, strip);
     ar_c_vector_set(w, strip, dtype);
     w->abreast = abreast;
+    w->in_order = w->in_order || abreast > 1;
     for (int i = 0; i < strip->nroots; i++)
         ar_c_put(w, strip->roots[i]);
     for (int t = 0; ar_c_abreast(w, t); t++)

@@ -89,10 +89,11 @@ typedef struct {
     const struct ar_c_strip *vector_strip;
     int                      vector_row;
     size_t                   vector_mark;
-    int                      abreast;  /* so many vectors are put side by side, if not 0 */
+    int                      abreast;   /* so many vectors are put side by side, if not 0 */
     char                     which[16]; /* of them: ends its names, not those of the first */
-    int                      lanes; /* cells of a vector that is put together of them, or 0 */
-    bool                     failed; /* no memory, or too long */
+    int                      lanes;     /* cells of a vector that is put together of them, or 0 */
+    bool                     in_order;  /* statements must stay side by side, as they are put */
+    bool                     failed;    /* no memory, or too long */
 } ar_writer;
 
 /* ---- Blocks, names, statements (c_expr.c) ---------------------------------------------------- */

@@ -14,6 +14,12 @@ typedef struct {
 #define LARGEST_OF(T) ((T)-1 > 0 ? (T)-1 : (T)((1ull << (8 * sizeof(T) - 1)) - 1))
 #define SMALLEST_OF(T) ((T)-1 > 0 ? 0 : (T)(-(int64_t)((1ull << (8 * sizeof(T) - 1)) - 1) - 1))
 #define ALIGNED __attribute__((aligned(64)))
+/* GCC would put each statement just before the one that needs its value. */
+#if defined __clang__
+#define IN_ORDER
+#else
+#define IN_ORDER __attribute__((optimize("no-tree-ter")))
+#endif
 /* In a loop over few cells: not worth the compiler's time to make vectors of. */
 #define ONE_BY_ONE __asm__ volatile("")
 

@@ -305,6 +305,8 @@ typedef struct {
     int64_t low, high;
 } ar_data_range;
 ar_data_range ar_data_range_of(arras_array data);
+/* Whether numbers that are borrowed are still within the range they were recorded with. */
+arras_status ar_graph_check_data(const arras_graph *g, arras_error *err);
 arras_array   ar_const(arras_graph *g, ar_type type, ar_value value);
 arras_array ar_size_node(arras_graph *g, arras_dim dim);
 arras_array ar_map(ar_op op, int n, const arras_array *xs);

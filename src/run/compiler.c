@@ -29,7 +29,6 @@ const char *const ar_compiler_arguments[] = {
     "-fvect-cost-model",
     "--param=vect-epilogues-nomask=0",
     "-fno-math-errno",
-    "-fno-tree-ter", /* statements stay where they were written: side by side */
     "-fno-trapping-math",
     "-ffp-contract=off",
     "-march=native",
