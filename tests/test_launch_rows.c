@@ -2,61 +2,9 @@
  * programs whose kernels keep accumulators in vectors, or rows in scratch memory.  Every cell has
  * the evaluator's bits, for all sorts of lengths, threads and tiles.  Variances down long columns
  * are compared with their definition in long double, too. */
-#include "launch_kit.h"
+#include "rows_kit.h"
 
 #include <float.h>
-
-static void *cells_of(arras_dtype dtype, int64_t n)
-{
-    size_t   size = arras_dtype_size(dtype);
-    void    *cells = malloc((size_t)n * size + 1);
-    uint64_t state = 1;
-
-    for (int64_t i = 0; cells && i < n; i++) {
-        double value;
-
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        value = (double)(int64_t)(state >> 40) / 4096 - 2048;
-        if (dtype == ARRAS_F32)
-            ((float *)cells)[i] = (float)(state >> 60 == 0 ? -0.0 : value);
-        else
-            ((double *)cells)[i] = state >> 60 == 0 ? -0.0 : value;
-    }
-    return cells;
-}
-
-static const arras_options ways[] = {
-    { .threads = 1 },
-    { .threads = 2 },
-    { .threads = 3, .tile_bytes = 3000 },
-    { .threads = 7, .tile_bytes = 100 },
-};
-
-/* The program that is recorded in g, of one input x. */
-static void check_program_of(void *x, arras_dtype dtype, int64_t n, int64_t m)
-{
-    arras_binding  binding = { "x", { x, dtype, 2, (int64_t[]){ n, m }, NULL } };
-    arras_results *want = NULL, *got = NULL;
-
-    CHECK_EQ_INT(arras_evaluate(&want, g, 1, &binding, &err), ARRAS_OK);
-    for (size_t i = 0; i < AR_COUNT(ways) && want; i++) {
-        arras_program *p = compiled(&ways[i]);
-
-        if (launched(&got, p, 1, &binding))
-            CHECK(same_bits(got, want));
-        arras_results_free(got);
-        arras_program_free(p);
-    }
-    arras_results_free(want);
-}
-
-static void check_program(arras_dtype dtype, int64_t n, int64_t m)
-{
-    void *x = cells_of(dtype, n * m);
-
-    check_program_of(x, dtype, n, m);
-    free(x);
-}
 
 /* ---- Bodies that are vectors, and some that are not ------------------------------------------ */
 
@@ -157,45 +105,6 @@ static void extremes(void)
     }
 }
 
-/* ---- Chains so long that several vectors are computed side by side --------------------------- */
-
-/* `kind` of the link: what waits for the one before in different ways. */
-static arras_array linked(arras_array y, arras_array x, int kind)
-{
-    switch (kind % 5) {
-    case 0: return arras_add(arras_abs(y), arras_float(g, 0.25));
-    case 1: return arras_subtract(arras_multiply(y, arras_float(g, 0.875)), x);
-    case 2: return arras_where(arras_less(y, x), arras_negative(y), x);
-    case 3: return arras_maximum(y, arras_divide(x, arras_float(g, 3)));
-    default: return arras_minimum(arras_add(y, y), arras_multiply(x, y));
-    }
-}
-
-static void chains(void)
-{
-    const int64_t     lengths[] = { 1, 4, 15, 16, 31, 33, 47, 48, 96, 97, 1000, 4099 };
-    const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
-
-    for (size_t k = 0; k < 2 * AR_COUNT(lengths); k++) {
-        arras_dim   shape[2] = { 2, lengths[k / 2] };
-        arras_dtype dtype = dtypes[k % 2];
-        arras_array x, y, half;
-
-        CASE("%s, rows of %d", arras_dtype_name(dtype), (int)shape[1]);
-        start();
-        half = y = x = arras_placeholder(g, "x", dtype, 2, shape);
-        for (int i = 0; i < 30; i++) {
-            y = linked(y, x, i);
-            half = i == 17 ? y : half;
-        }
-        arras_output(g, "y", y);
-        if (k % 3 == 0)
-            arras_output(g, "half", half);
-        check_program(dtype, shape[0], shape[1]);
-        finish(NULL);
-    }
-}
-
 /* ---- Variances down long columns ------------------------------------------------------------- */
 
 static void variances(void)
@@ -280,68 +189,6 @@ static void not_numbers(void)
     finish(p);
 }
 
-/* ---- Short rows that jump -------------------------------------------------------------------- */
-
-enum { FROM_ROWS = 37, FROM_CELLS = 9, ROWS_THAT_JUMP = 61 };
-
-/* Rows of `length` cells of x, wherever data says: across[row] of x, its cell nodes[row, k]. */
-static arras_array jumped(arras_array x, int64_t length)
-{
-    static int32_t across[ROWS_THAT_JUMP], nodes[ROWS_THAT_JUMP * 16];
-    arras_item     items[2];
-
-    for (int i = 0; i < ROWS_THAT_JUMP; i++)
-        across[i] = i * 17 % FROM_ROWS;
-    for (int64_t i = 0; i < ROWS_THAT_JUMP * length; i++)
-        nodes[i] = (int32_t)(i * 5 % FROM_CELLS);
-    items[0] =
-        arras_gather(arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, 1 }, NULL, across));
-    items[1] = arras_gather(
-        arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, length }, NULL, nodes));
-    return arras_index(x, 2, items);
-}
-
-/* The cells of rows, each in an order that data says. */
-static arras_array reordered(arras_array x, int64_t length)
-{
-    static int64_t order[16];
-    arras_item     items[2] = { arras_slice(0, ROWS_THAT_JUMP % FROM_ROWS, 1) };
-
-    for (int i = 0; i < length; i++)
-        order[i] = (length - i) * 2 % FROM_CELLS;
-    items[1] = arras_gather(arras_borrow(g, ARRAS_I64, 1, &length, NULL, order));
-    return arras_index(x, 2, items);
-}
-
-static void record_jumps(arras_array x, int64_t length)
-{
-    arras_array here = jumped(x, length), there = arras_negative(jumped(arras_abs(x), length));
-    arras_array sum = arras_add(here, there), away = arras_subtract(here, arras_float(g, 0.5));
-    arras_array safe = arras_add(arras_sqrt(arras_abs(away)), arras_float(g, 1));
-
-    arras_output(g, "sum", sum);
-    arras_output(g, "roots", arras_divide(arras_maximum(sum, away), safe));
-    arras_output(g, "chosen", arras_where(arras_less(here, there), away, sum));
-    arras_output(g, "order", arras_multiply(reordered(x, length), arras_float(g, 3)));
-}
-
-static void jumping_rows(void)
-{
-    const int64_t     lengths[] = { 1, 2, 3, 4, 6, 9, 16 };
-    const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
-
-    for (size_t k = 0; k < 2 * AR_COUNT(lengths); k++) {
-        arras_dim   shape[2] = { FROM_ROWS, FROM_CELLS };
-        arras_dtype dtype = dtypes[k % 2];
-
-        CASE("%s, rows of %d", arras_dtype_name(dtype), (int)lengths[k / 2]);
-        start();
-        record_jumps(arras_placeholder(g, "x", dtype, 2, shape), lengths[k / 2]);
-        check_program(dtype, FROM_ROWS, FROM_CELLS);
-        finish(NULL);
-    }
-}
-
 /* ---- Windows --------------------------------------------------------------------------------- */
 
 static arras_expr plus(arras_expr x, arras_expr y)
@@ -392,10 +239,8 @@ TEST_MAIN
 {
     RUN(reductions);
     RUN(extremes);
-    RUN(chains);
     RUN(variances);
     RUN(accuracy);
     RUN(not_numbers);
-    RUN(jumping_rows);
     RUN(windows);
 }

@@ -1,0 +1,198 @@
+/* test_launch_vectors.c -- cells that are computed as vectors: several side by side, of every
+ * second cell, put together of single cells where data says, and random mixtures of these. */
+#include "rows_kit.h"
+
+/* ---- Chains so long that several vectors are computed side by side --------------------------- */
+
+/* `kind` of the link: what waits for the one before in different ways. */
+static arras_array linked(arras_array y, arras_array x, int kind)
+{
+    switch (kind % 5) {
+    case 0: return arras_add(arras_abs(y), arras_float(g, 0.25));
+    case 1: return arras_subtract(arras_multiply(y, arras_float(g, 0.875)), x);
+    case 2: return arras_where(arras_less(y, x), arras_negative(y), x);
+    case 3: return arras_maximum(y, arras_divide(x, arras_float(g, 3)));
+    default: return arras_minimum(arras_add(y, y), arras_multiply(x, y));
+    }
+}
+
+static void chains(void)
+{
+    const int64_t     lengths[] = { 1, 4, 15, 16, 31, 33, 47, 48, 96, 97, 1000, 4099 };
+    const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t k = 0; k < 2 * AR_COUNT(lengths); k++) {
+        arras_dim   shape[2] = { 2, lengths[k / 2] };
+        arras_dtype dtype = dtypes[k % 2];
+        arras_array x, y, half;
+
+        CASE("%s, rows of %d", arras_dtype_name(dtype), (int)shape[1]);
+        start();
+        half = y = x = arras_placeholder(g, "x", dtype, 2, shape);
+        for (int i = 0; i < 30; i++) {
+            y = linked(y, x, i);
+            half = i == 17 ? y : half;
+        }
+        arras_output(g, "y", y);
+        if (k % 3 == 0)
+            arras_output(g, "half", half);
+        check_program(dtype, shape[0], shape[1]);
+        finish(NULL);
+    }
+}
+
+/* ---- Short rows that jump -------------------------------------------------------------------- */
+
+enum { FROM_ROWS = 37, FROM_CELLS = 9, ROWS_THAT_JUMP = 61 };
+
+/* Rows of `length` cells of x, wherever data says: across[row] of x, its cell nodes[row, k]. */
+static arras_array jumped(arras_array x, int64_t length)
+{
+    static int32_t across[ROWS_THAT_JUMP], nodes[ROWS_THAT_JUMP * 16];
+    arras_item     items[2];
+
+    for (int i = 0; i < ROWS_THAT_JUMP; i++)
+        across[i] = i * 17 % FROM_ROWS;
+    for (int64_t i = 0; i < ROWS_THAT_JUMP * length; i++)
+        nodes[i] = (int32_t)(i * 5 % FROM_CELLS);
+    items[0] =
+        arras_gather(arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, 1 }, NULL, across));
+    items[1] = arras_gather(
+        arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, length }, NULL, nodes));
+    return arras_index(x, 2, items);
+}
+
+/* The cells of rows, each in an order that data says. */
+static arras_array reordered(arras_array x, int64_t length)
+{
+    static int64_t order[16];
+    arras_item     items[2] = { arras_slice(0, ROWS_THAT_JUMP % FROM_ROWS, 1) };
+
+    for (int i = 0; i < length; i++)
+        order[i] = (length - i) * 2 % FROM_CELLS;
+    items[1] = arras_gather(arras_borrow(g, ARRAS_I64, 1, &length, NULL, order));
+    return arras_index(x, 2, items);
+}
+
+static void record_jumps(arras_array x, int64_t length)
+{
+    arras_array here = jumped(x, length), there = arras_negative(jumped(arras_abs(x), length));
+    arras_array sum = arras_add(here, there), away = arras_subtract(here, arras_float(g, 0.5));
+    arras_array safe = arras_add(arras_sqrt(arras_abs(away)), arras_float(g, 1));
+
+    arras_output(g, "sum", sum);
+    arras_output(g, "roots", arras_divide(arras_maximum(sum, away), safe));
+    arras_output(g, "chosen", arras_where(arras_less(here, there), away, sum));
+    arras_output(g, "order", arras_multiply(reordered(x, length), arras_float(g, 3)));
+}
+
+static void jumping_rows(void)
+{
+    const int64_t     lengths[] = { 1, 2, 3, 4, 6, 9, 16 };
+    const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t k = 0; k < 2 * AR_COUNT(lengths); k++) {
+        arras_dim   shape[2] = { FROM_ROWS, FROM_CELLS };
+        arras_dtype dtype = dtypes[k % 2];
+
+        CASE("%s, rows of %d", arras_dtype_name(dtype), (int)lengths[k / 2]);
+        start();
+        record_jumps(arras_placeholder(g, "x", dtype, 2, shape), lengths[k / 2]);
+        check_program(dtype, FROM_ROWS, FROM_CELLS);
+        finish(NULL);
+    }
+}
+
+/* ---- Anything of it -------------------------------------------------------------------------- */
+
+enum { PROGRAMS = 60, MOST_VALUES = 24 };
+
+static uint64_t state;
+
+static int64_t below(int64_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)(state >> 33) % n;
+}
+
+/* Rows of x as they are, every second cell of them, cells that data names, one cell of each. */
+static arras_array some_cells(arras_array x, int64_t rows, int64_t length)
+{
+    const int64_t from = below(2), width = 2 * length + 2;
+    arras_item    items[2] = { arras_all_of_axis(), arras_slice(from, from + length, 1) };
+    int32_t       places[16];
+
+    switch (below(length <= 16 ? 4 : 3)) {
+    case 0: items[1] = arras_slice(from, from + 2 * length, 2); break;
+    case 1: items[1] = arras_slice(from, from + 1, 1); break;
+    case 2: break;
+    default:
+        for (int i = 0; i < length; i++)
+            places[i] = (int32_t)below(width);
+        items[1] = arras_gather(arras_copy(g, ARRAS_I32, 1, &length, NULL, places));
+    }
+    x = arras_index(x, 2, items);
+    return arras_broadcast_to(x, 2, (arras_dim[]){ rows, length });
+}
+
+static arras_array some_value(const arras_array *values, int n)
+{
+    return values[below(2) ? n - 1 : below(n)];
+}
+
+static arras_array some_operation(const arras_array *values, int n)
+{
+    arras_array a = some_value(values, n), b = some_value(values, n);
+
+    switch (below(10)) {
+    case 0: return arras_add(a, b);
+    case 1: return arras_subtract(a, arras_float(g, (double)below(8) / 4));
+    case 2: return arras_multiply(a, b);
+    case 3: return arras_divide(a, arras_add(arras_abs(b), arras_float(g, 0.5)));
+    case 4: return arras_minimum(a, b);
+    case 5: return arras_maximum(arras_float(g, 0), a);
+    case 6: return arras_sqrt(arras_abs(a));
+    case 7: return arras_negative(a);
+    case 8: return arras_where(arras_less_equal(a, b), b, arras_abs(a));
+    default: return arras_where(arras_logical_not(arras_greater(a, b)), a, arras_add(b, b));
+    }
+}
+
+static void record_anything(arras_array x, int64_t rows, int64_t length)
+{
+    arras_array values[MOST_VALUES];
+    int         leaves = 1 + (int)below(4), n = 0, count = 6 + (int)below(MOST_VALUES - 6);
+
+    while (n < leaves)
+        values[n++] = some_cells(x, rows, length);
+    for (; n < count; n++)
+        values[n] = some_operation(values, n);
+    arras_output(g, "last", values[n - 1]);
+    if (below(2))
+        arras_output(g, "other", values[leaves + below(n - leaves - 1)]);
+}
+
+static void anything(void)
+{
+    const int64_t lengths[] = { 3, 4, 5, 8, 15, 16, 31, 100, 517 };
+
+    for (int seed = 1; seed <= PROGRAMS; seed++) {
+        int64_t     rows = 5 + seed % 7, length = lengths[seed % (int)AR_COUNT(lengths)];
+        arras_dtype dtype = seed % 3 ? ARRAS_F64 : ARRAS_F32;
+        arras_dim   shape[2] = { rows, 2 * length + 2 };
+
+        CASE("seed %d, %s, rows of %d", seed, arras_dtype_name(dtype), (int)length);
+        state = (uint64_t)seed;
+        start();
+        record_anything(arras_placeholder(g, "x", dtype, 2, shape), rows, length);
+        check_program(dtype, shape[0], shape[1]);
+        finish(NULL);
+    }
+}
+
+TEST_MAIN
+{
+    RUN(chains);
+    RUN(jumping_rows);
+    RUN(anything);
+}
