@@ -192,7 +192,10 @@ def bounds_of(row):
 
 
 def compile_bounds(build):
-    """The step of the Euler equations, twice in two processes with a new cache."""
+    """The step of the Euler equations, in processes with a new cache: the first compiles it, the
+    median of the others is what it takes to find it."""
+    from statistics import median
+
     from report import Bound
 
     bounds = []
@@ -203,11 +206,11 @@ def compile_bounds(build):
             said = [
                 subprocess.run(words, check=True, capture_output=True, text=True,
                                env={"PATH": "/usr/local/bin:/usr/bin:/bin", "ARRAS_CACHE_DIR": cache}).stdout
-                for _ in range(2)
+                for _ in range(4)
             ]
-        cold, cached = (json.loads(text)["compile_ms"] for text in said)
+        cold, *found = (json.loads(text)["compile_ms"] for text in said)
         bounds.append(Bound(f"compile the Euler step P{degree}, cold", cold, COLD_MS, "ms"))
-        bounds.append(Bound(f"compile the Euler step P{degree}, from disk", cached, CACHED_MS, "ms"))
+        bounds.append(Bound(f"compile the Euler step P{degree}, from disk", median(found), CACHED_MS, "ms"))
     return bounds
 
 
