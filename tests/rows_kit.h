@@ -1,5 +1,5 @@
-/* rows_kit.h -- for tests of programs of one input `x` with two axes: all cells have the bits of the
- * evaluator, for several numbers of threads and sizes of tiles. */
+/* rows_kit.h -- for tests of programs of one input `x` with two axes: all cells have the bits of
+ * the evaluator, for several numbers of threads and sizes of tiles. */
 #ifndef TEST_ROWS_KIT_H
 #define TEST_ROWS_KIT_H
 

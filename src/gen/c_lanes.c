@@ -63,24 +63,28 @@ static void put_indices(ar_writer *w, const ar_c_read *read)
     w->vector = vector;
 }
 
+/* From the start of the array: how far it is, arrays alike have in common, so that few registers
+ * are needed. */
 static void print_lane(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
-    arras_expr  e = read->load;
-    const char *type = ar_c_type(e->type.dtype);
+    arras_expr e = read->load;
+    int        operand = ar_c_operand(w, e);
 
     if (read->unit) {
         ar_c_print_unit_cell(w, read, strip);
         return;
     }
-    ar_text_printf(w->out, "*(const %s *)(p%" PRId64 " + %s%s * t%" PRId64, type, e->id,
-                   strip->name, w->which, e->id);
-    for (int axis = 0; axis < e->rank; axis++)
-        if (read->motion[axis] == AR_C_ANY) {
-            ar_text_add(w->out, " + ");
+    ar_text_printf(w->out, "*(const %s *)(d%d + (%s%s * t%" PRId64, ar_c_type(e->type.dtype),
+                   operand, strip->name, w->which, e->id);
+    for (int axis = 0; axis < e->rank; axis++) {
+        ar_text_add(w->out, " + ");
+        if (read->motion[axis] == AR_C_ANY)
             ar_c_cast(w, e->args[axis], ARRAS_I64);
-            ar_text_printf(w->out, " * s%d_%d", ar_c_operand(w, e), axis);
-        }
-    ar_text_add(w->out, ")");
+        else
+            ar_text_printf(w->out, "j%" PRId64 "_%d", e->id, axis);
+        ar_text_printf(w->out, " * s%d_%d", operand, axis);
+    }
+    ar_text_add(w->out, "))");
 }
 
 /* Lanes that belong to no cell are 0. */
