@@ -75,11 +75,36 @@ static int64_t rows_at_most(const ar_band *band, const ar_band_member *m)
     return ar_min64(m->length, (band->rows - 1) * p->stride + 1 + p->before + p->after);
 }
 
+static bool is_near_other(const ar_band *band, int64_t offset)
+{
+    enum { PAGE = 4096, NEAR = 256 };
+
+    for (int i = 0; i < band->narrays; i++) {
+        int64_t away = (offset - band->arrays[i].offset) % PAGE;
+
+        if (away < NEAR || away > PAGE - NEAR)
+            return true;
+    }
+    return false;
+}
+
+/* Cells at the same place of a page drive each other out of the first cache, when a kernel reads
+ * more arrays at once than it has ways. */
+static int64_t next_offset(const ar_band *band)
+{
+    enum { STEP = 5 * AR_BLOCK_ALIGN };
+    int64_t offset = band->scratch_bytes;
+
+    for (int i = 0; i < band->narrays && is_near_other(band, offset); i++)
+        offset += STEP;
+    return offset;
+}
+
 /* Of an array in scratch memory: C order, with just so many rows. */
-static bool place_array(arras_run *run, ar_band *band, ar_band_array *x, const ar_tensor *whole,
-                        int member)
+static bool place_array(arras_run *run, ar_band *band, const ar_tensor *whole, int member)
 {
     const ar_band_member *m = &band->members[member];
+    ar_band_array        *x = &band->arrays[band->narrays];
     int64_t *strides = ar_arena_alloc(&run->arena, (size_t)whole->rank, sizeof *strides);
     int64_t  stride = (int64_t)ar_dtype_size(whole->dtype);
 
@@ -87,10 +112,10 @@ static bool place_array(arras_run *run, ar_band *band, ar_band_array *x, const a
         strides[axis] = stride;
         stride *= axis == m->place.axis ? rows_at_most(band, m) : whole->shape[axis];
     }
-    *x = (ar_band_array){ .member = member, .offset = band->scratch_bytes, .strides = strides };
+    *x = (ar_band_array){ .member = member, .offset = next_offset(band), .strides = strides };
     if (strides)
         x->row_bytes = strides[m->place.axis];
-    band->scratch_bytes += stride + AR_BLOCK_ALIGN;
+    band->scratch_bytes = x->offset + stride + AR_BLOCK_ALIGN;
     band->scratch_bytes -= band->scratch_bytes % AR_BLOCK_ALIGN;
     return strides != NULL;
 }
@@ -99,7 +124,7 @@ static bool place_arrays(arras_run *run, ar_band *band, const int *inside, int h
 {
     const ar_plan *plan = &run->core->plan;
     bool           placed = true;
-    int            at = 0, n = 0;
+    int            n = 0;
 
     for (int a = 0; a < plan->narrays; a++)
         n += inside[a] == home;
@@ -110,10 +135,9 @@ static bool place_arrays(arras_run *run, ar_band *band, const int *inside, int h
 
         if (member < 0)
             continue;
-        placed = place_array(run, band, &band->arrays[at], &run->arrays[a], member);
-        band->arrays[at++].array = a;
+        placed = place_array(run, band, &run->arrays[a], member);
+        band->arrays[band->narrays++].array = a;
     }
-    band->narrays = at;
     return placed && band->arrays;
 }
 
