@@ -173,7 +173,7 @@ void ar_c_put_edge_read(ar_writer *w, const ar_c_read *read);
 /* pN[...], where the read is a unit one. */
 void ar_c_print_unit_cell(ar_writer *w, const ar_c_read *read, const struct ar_c_strip *strip);
 
-/* ---- Strips (c_strip.c) ---------------------------------------------------------------------- */
+/* ---- Strips (c_look.c, c_strip.c) ------------------------------------------------------------ */
 
 /* What is done with the cells; each may be NULL. */
 typedef struct {
@@ -222,6 +222,12 @@ typedef struct ar_c_strip {
     bool              lanes;   /* they must be put together of single cells */
     int               abreast; /* vectors computed side by side, while each waits for itself */
 } ar_c_strip;
+
+/* A function that is called for all cells of a segment at once. */
+bool ar_c_is_row_math(const ar_writer *w, arras_expr e);
+/* The axis along which a read jumps from cell to cell, as an array of indices says; -1: none, or
+ * several. */
+int ar_c_jumping_axis(const ar_c_read *read);
 
 void ar_c_strip_cell(ar_c_strip *out, ar_writer *w); /* the last index */
 void ar_c_strip_variable(ar_c_strip *out, const ar_c_variable *variable);
