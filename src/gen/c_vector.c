@@ -223,10 +223,10 @@ static int weigh(weight *sum, ar_writer *w, const ar_c_strip *strip, arras_expr 
 
 /* A processor looks ahead by some dozens of operations.  Where a cell takes more, each waiting for
  * the one before, it finds nothing to do meanwhile but what is written beside it.  All their values
- * must find room in registers. */
+ * must find room in registers, and all their statements take a compiler's time. */
 static int choose_abreast(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *roots)
 {
-    enum { MANY = 16, REGISTERS = 12, MOST = 6, AT_ONCE = 4 };
+    enum { MANY = 16, REGISTERS = 12, MOST = 6, AT_ONCE = 4, STATEMENTS = 600 };
     weight sum = { 0 };
     int    room;
 
@@ -236,9 +236,10 @@ static int choose_abreast(ar_writer *w, const ar_c_strip *strip, int n, const ar
 
         sum.depth = depth > sum.depth ? depth : sum.depth;
     }
-    room = REGISTERS / (sum.loads + n);
     if (sum.operations < MANY || sum.operations >= AT_ONCE * sum.depth)
         return 1;
+    room = REGISTERS / (sum.loads + n);
+    room = room < STATEMENTS / sum.operations ? room : STATEMENTS / sum.operations;
     return room > MOST ? MOST : room > 1 ? room : 1;
 }
 
