@@ -103,6 +103,26 @@ static void jumping_rows(void)
     }
 }
 
+/* Each is the sum of the one before with itself: a walk that does not know so takes years. */
+static void doubled_indices(void)
+{
+    static const int64_t zeros[ROWS_THAT_JUMP * 3];
+    const int64_t        shape[] = { ROWS_THAT_JUMP, 3 };
+    arras_array          x, at;
+    arras_item           items[2];
+
+    start();
+    x = matrix("x", FROM_ROWS, FROM_CELLS);
+    at = arras_copy(g, ARRAS_I64, 2, shape, NULL, zeros);
+    for (int i = 0; i < 50; i++)
+        at = arras_add(at, at);
+    items[0] = arras_gather(arras_copy(g, ARRAS_I64, 2, shape, NULL, zeros));
+    items[1] = arras_gather(at);
+    arras_output(g, "y", arras_multiply(arras_index(x, 2, items), arras_float(g, 2)));
+    check_program(ARRAS_F64, FROM_ROWS, FROM_CELLS);
+    finish(NULL);
+}
+
 /* ---- Anything of it -------------------------------------------------------------------------- */
 
 enum { PROGRAMS = 60, MOST_VALUES = 24 };
@@ -194,5 +214,6 @@ TEST_MAIN
 {
     RUN(chains);
     RUN(jumping_rows);
+    RUN(doubled_indices);
     RUN(anything);
 }

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+enum { MOST_IN_INDICES = 64 };
+
 /* ---- What can be read ------------------------------------------------------------------------ */
 
 static bool moves_evenly(const ar_c_strip *strip, arras_expr index)
@@ -25,25 +27,30 @@ static bool is_even(ar_writer *w, const ar_c_strip *strip, arras_expr load)
     return ar_c_is_all_inside(w, load);
 }
 
-/* Depth is limited by AR_MAX_DEPTH. */
-static bool is_index(ar_writer *w, const ar_c_strip *strip, arras_expr e)
+/* left: operations, so that a walk over parts that are shared ends.  Depth is limited by
+ * AR_MAX_DEPTH. */
+static bool is_index(ar_writer *w, const ar_c_strip *strip, arras_expr e, int *left)
 {
     if (ar_c_is_leaf(e) || !ar_c_varies(strip, e))
         return true;
+    if (--*left < 0)
+        return false;
     if (e->kind == AR_EXPR_LOAD)
         return is_even(w, strip, e);
     if (e->kind != AR_EXPR_CAST && (e->kind != AR_EXPR_OP || ar_c_is_lazy(w, e)))
         return false;
     for (int i = 0; i < e->nargs; i++)
-        if (!is_index(w, strip, e->args[i]))
+        if (!is_index(w, strip, e->args[i], left))
             return false;
     return true;
 }
 
 bool ar_c_is_lane_read(ar_writer *w, const ar_c_strip *strip, arras_expr load)
 {
+    int left = MOST_IN_INDICES;
+
     for (int axis = 0; axis < load->rank; axis++)
-        if (!moves_evenly(strip, load->args[axis]) && !is_index(w, strip, load->args[axis]))
+        if (!moves_evenly(strip, load->args[axis]) && !is_index(w, strip, load->args[axis], &left))
             return false;
     return ar_c_is_all_inside(w, load);
 }
