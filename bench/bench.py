@@ -28,6 +28,16 @@ def parse_arguments():
     return parser.parse_args()
 
 
+def check_names(arguments):
+    import small
+    from workloads import WORKLOADS
+
+    names = [workload.name for workload in WORKLOADS] + list(small.PARTS)
+    for name in arguments.only or []:
+        if name not in names:
+            sys.exit(f"bench: there is no {name}; --only takes {', '.join(names)}")
+
+
 def make_contenders(arguments):
     """C comes first: the others are compared with it."""
     import contenders
@@ -77,6 +87,7 @@ def main():
         environment.enter()
     import report
 
+    check_names(arguments)
     own, peers = make_contenders(arguments)
     versions = {peer.name: peer.version for peer in peers}
     versions["machine"] = f"{platform.machine()}, {arguments.threads} threads"
