@@ -103,6 +103,28 @@ static void jumping_rows(void)
     }
 }
 
+/* Rows too short for a vector of f32, with much to compute: those of many rows are gathered first.
+ */
+static void gathered_rows(void)
+{
+    for (int64_t length = 2; length <= 3; length++) {
+        arras_dim   shape[2] = { FROM_ROWS, FROM_CELLS };
+        arras_array x, y, away;
+
+        CASE("rows of %d", (int)length);
+        start();
+        x = arras_placeholder(g, "x", ARRAS_F32, 2, shape);
+        y = jumped(x, length);
+        away = arras_subtract(y, arras_float(g, 0.5));
+        for (int i = 0; i < 45; i++)
+            y = linked(y, away, i);
+        arras_output(g, "y", y);
+        arras_output(g, "away", away);
+        check_program(ARRAS_F32, FROM_ROWS, FROM_CELLS);
+        finish(NULL);
+    }
+}
+
 /* Each is the sum of the one before with itself: a walk that does not know so takes years. */
 static void doubled_indices(void)
 {
@@ -214,6 +236,7 @@ TEST_MAIN
 {
     RUN(chains);
     RUN(jumping_rows);
+    RUN(gathered_rows);
     RUN(doubled_indices);
     RUN(anything);
 }
