@@ -11,7 +11,8 @@
 #include "cmd/npy.h"
 #include "cmd/progress.h"
 
-#define PIECE_BYTES ((size_t)8 << 20)   /* written at once, between two looks at the progress */
+/* Written at once, between two looks at the progress; far more would be slower (base/write.c). */
+#define PIECE_BYTES ((size_t)128 << 10)
 #define LEAST_MAPPED ((int64_t)1 << 20) /* bytes; smaller results are written */
 
 bool cmd_npy_write(cmd_output *out, const cmd_array *a, cmd_error *err)

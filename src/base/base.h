@@ -105,6 +105,11 @@ void        ar_table_free(ar_table *table);
 
 int64_t ar_clock(void); /* ns, since some moment */
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* Writes some of the bytes to this place of a file: how many; 0 or less: errno says why. */
+int64_t ar_write_some(int fd, const void *bytes, int64_t n, int64_t at);
+
 /* ---- Checked arithmetic: true when the result fits ------------------------------------------- */
 
 static inline bool ar_add64(int64_t *out, int64_t a, int64_t b)

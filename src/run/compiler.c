@@ -70,10 +70,8 @@ bool ar_write_all(int fd, const void *bytes, size_t length)
     const char *from = bytes;
 
     for (size_t at = 0; at < length;) {
-        ssize_t n = pwrite(fd, from + at, length - at, (off_t)at);
+        int64_t n = ar_write_some(fd, from + at, (int64_t)(length - at), (int64_t)at);
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n <= 0)
             return false;
         at += (size_t)n;

@@ -100,13 +100,10 @@ arras_status ar_file_write(int fd, const void *bytes, int64_t n, int64_t at, con
                            arras_error *err)
 {
     for (int64_t done = 0; done < n;) {
-        ssize_t put = pwrite(fd, (const char *)bytes + done, (size_t)(n - done), at + done);
+        int64_t put = ar_write_some(fd, (const char *)bytes + done, n - done, at + done);
 
-        if (put < 0 && errno == EINTR)
-            continue;
         if (put <= 0)
-            return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", name,
-                           strerror(put < 0 ? errno : ENOSPC));
+            return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", name, strerror(errno));
         done += put;
     }
     return ARRAS_OK;

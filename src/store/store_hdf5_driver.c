@@ -101,13 +101,11 @@ static herr_t write_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t
 
     (void)type, (void)transfer;
     for (size_t done = 0; done < size && !f->disk->failed;) {
-        ssize_t put =
-            pwrite(f->disk->fd, (const char *)bytes + done, size - done, (off_t)(at + done));
+        int64_t put = ar_write_some(f->disk->fd, (const char *)bytes + done, (int64_t)(size - done),
+                                    (int64_t)(at + done));
 
-        if (put < 0 && errno == EINTR)
-            continue;
         if (put <= 0) {
-            f->disk->failed = put < 0 ? errno : ENOSPC;
+            f->disk->failed = errno;
             return -1;
         }
         done += (size_t)put;

@@ -144,12 +144,10 @@ static arras_status write_spill(const arras_sweeping *s, const char *bytes, int6
                                 int64_t at, arras_error *err)
 {
     while (count > 0) {
-        ssize_t did = pwrite(s->spill, bytes, (size_t)count, (off_t)at);
+        int64_t did = ar_write_some(s->spill, bytes, count, at);
 
-        if (did < 0 && errno == EINTR)
-            continue;
         if (did <= 0)
-            return fail_spill("write", did, err);
+            return fail_spill("write", -1, err);
         bytes += did;
         at += did;
         count -= did;
