@@ -221,7 +221,8 @@ static bool is_file(const cmd_place *place)
 static bool label(int64_t *count, const request *r, cmd_error *err)
 {
     cmd_place from = { 0 }, to = { 0 };
-    bool ok = cmd_place_parse(&from, r->names[0], err) && cmd_place_parse(&to, r->names[1], err);
+    bool ok = cmd_place_parse(&from, r->names[0], err) && cmd_place_parse(&to, r->names[1], err) &&
+              cmd_sink_check_apart(r->names[1], r->names[0], err);
 
     if (ok)
         ok = is_file(&from) && is_file(&to) ? label_files(count, &from, &to, r, err)

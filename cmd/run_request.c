@@ -246,6 +246,15 @@ static bool check_streams(const cmd_request *r, cmd_error *err)
     return users < 2 || cmd_fail(err, "standard input (-) can be read only once");
 }
 
+static bool check_apart(const cmd_request *r, cmd_error *err)
+{
+    for (int i = 0; i < r->nsinks; i++)
+        for (int k = 0; k < r->ninputs; k++)
+            if (!cmd_sink_check_apart(r->sinks[i].sink, r->inputs[k].source, err))
+                return false;
+    return true;
+}
+
 /* ---- Options that say how results are stored ------------------------------------------------- */
 
 static int count_containers(const cmd_request *r)
@@ -299,7 +308,8 @@ static bool check_storing(const cmd_request *r, cmd_error *err)
 
 static bool check(cmd_request *r, cmd_error *err)
 {
-    if (!find_attributes(r, err) || !check_streams(r, err) || !check_storing(r, err))
+    if (!find_attributes(r, err) || !check_streams(r, err) || !check_storing(r, err) ||
+        !check_apart(r, err))
         return false;
     if (r->checkpoint == 0)
         r->checkpoint = CHECKPOINT;

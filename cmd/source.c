@@ -223,6 +223,50 @@ bool cmd_sink_store(arras_sink **out, const char *sink, const cmd_array *a, cons
     return ok;
 }
 
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The directory that a file is in. */
+static bool look_around(struct stat *out, const char *file)
+{
+    char *directory = strdup(file), *slash = directory ? strrchr(directory, '/') : NULL;
+
+    if (slash)
+        slash[1] = '\0';
+    bool ok = directory && stat(slash ? directory : ".", out) == 0;
+    free(directory);
+    return ok;
+}
+
+/* Containers see to themselves: what they have already is not replaced. */
+static bool would_replace(const cmd_place *to, const cmd_place *from)
+{
+    struct stat there, source, around;
+
+    if (to->format > CMD_FORMAT_NPY || is_special(to->file) || stat(to->file, &there) != 0 ||
+        stat(from->file, &source) != 0)
+        return false;
+    return is_same_file(&there, &source) ||
+           (look_around(&around, to->file) && is_same_file(&around, &source));
+}
+
+bool cmd_sink_check_apart(const char *sink, const char *source, cmd_error *err)
+{
+    cmd_place to = { 0 }, from = { 0 };
+    cmd_error ignored; /* whoever opens them says what is wrong with them */
+    bool      replaces = cmd_place_parse(&to, sink, &ignored) &&
+                    cmd_place_parse(&from, source, &ignored) && would_replace(&to, &from);
+
+    cmd_place_free(&to);
+    cmd_place_free(&from);
+    return !replaces || cmd_fail(err,
+                                 "%s would replace the input %s; write another file, so that the "
+                                 "input stays as it is",
+                                 sink, source);
+}
+
 bool cmd_sink_open(cmd_output *out, const char *sink, cmd_error *err)
 {
     cmd_place place;

@@ -26,6 +26,8 @@ bool cmd_sink_is_stored(const char *sink);
  * attributes; may be NULL. */
 bool cmd_sink_store(arras_sink **out, const char *sink, const cmd_array *a, const char *like,
                     cmd_error *err);
+/* Refuses a sink that would replace the file of a source, or one of the files it consists of. */
+bool cmd_sink_check_apart(const char *sink, const char *source, cmd_error *err);
 /* Only the first step of it: the file appears when the output is finished. */
 bool cmd_sink_open(cmd_output *out, const char *sink, cmd_error *err);
 

@@ -342,13 +342,39 @@ def check_info_goes_on(scratch):
 
 
 def check_in_place(scratch):
-    """A result may replace its own input; the permissions of the file stay."""
-    np.save(scratch / "h.npy", np.arange(1_000_000.0))
-    (scratch / "h.npy").chmod(0o640)
-    said = scratch.run("run", "h2[i] = h[999999-i]", "h=h.npy", "-o", "h.npy")
-    same = np.array_equal(np.load(scratch / "h.npy"), np.arange(1_000_000.0)[::-1])
-    mode = (scratch / "h.npy").stat().st_mode & 0o777
-    return wrong("said", said.err, "") + wrong("reversed", same, True) + wrong("mode", mode, 0o640)
+    """A result never replaces one of its inputs: a file, what a link leads to, a file of a folder."""
+    np.save(scratch / "h.npy", X)
+    (scratch / "other.npy").symlink_to("h.npy")
+    (scratch / "parts").mkdir()
+    np.save(scratch / "parts" / "1.npy", X)
+    before = (scratch / "h.npy").read_bytes()
+    problems = []
+    for source, sink in [("h.npy", "h.npy"), ("h.npy", "./other.npy"), ("parts", "parts/1.npy")]:
+        for command in (["run", "2*h", f"h={source}", "-o", sink], ["label", source, sink]):
+            said = scratch.run(*command)
+            wanted = (
+                f"arras: {sink} would replace the input {source}; write another file, so that the "
+                "input stays as it is\n"
+            )
+            problems += wrong(" ".join(command), said.err, wanted) + wrong("exit", said.status, 1)
+    after = [(scratch / name).read_bytes() for name in ("h.npy", "parts/1.npy")]
+    problems += wrong("inputs", after, [before, before])
+    said = scratch.run("run", "2*h", "h=parts", "-o", "parts/2.npy")  # none of them yet
+    return problems + wrong("a new file in the folder", said.err, "")
+
+
+def check_replacing(scratch):
+    """A result replaces what was there; the permissions of the file stay."""
+    np.save(scratch / "new.npy", np.arange(1_000_000.0))
+    (scratch / "new.npy").chmod(0o640)
+    said = scratch.run("run", "2*x", "x=x.npy", "-o", "new.npy")
+    mode = (scratch / "new.npy").stat().st_mode & 0o777
+    cells = list(np.load(scratch / "new.npy"))
+    return (
+        wrong("said", said.err, "")
+        + wrong("cells", cells, [2.0, 4.0, 8.0])
+        + wrong("mode", mode, 0o640)
+    )
 
 
 def check_link(scratch):
@@ -576,7 +602,8 @@ CHECKS = [
     ("written files are NumPy's", check_written),
     ("no C compiler", check_no_compiler),
     ("info goes on after a mistake", check_info_goes_on),
-    ("a result replaces its input", check_in_place),
+    ("a result replaces no input", check_in_place),
+    ("a result replaces what was there", check_replacing),
     ("links are followed", check_link),
     ("a failure leaves files as they were", check_failure_leaves_files),
     ("damaged files", check_damage),
