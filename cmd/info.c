@@ -31,7 +31,7 @@ const cmd_option cmd_info_options[] = {
     { 0 },
 };
 
-static void print_layout(const cmd_npy_header *h)
+static void print_layout(const arras_npy_header *h)
 {
     bool little = (BYTE_ORDER == LITTLE_ENDIAN) != h->swapped;
 
@@ -77,7 +77,7 @@ static void print_statistics(const cmd_statistics *s)
 typedef struct {
     const char      *source;
     const cmd_place *place;
-    cmd_npy_header   header; /* of what is not in a container; version 0: a literal */
+    arras_npy_header header; /* of what is not in a container; version 0: a literal */
     cmd_array        array;  /* without data as long as its cells were not read */
     arras_source    *stored; /* of a large one */
 } subject;

@@ -8,28 +8,12 @@
 #define CMD_NPY_START 12          /* bytes with magic, version and length of the header, at most */
 #define CMD_NPY_MAX_HEADER 65536  /* more is refused */
 
-typedef struct cmd_npy_header {
-    int         version;
-    arras_dtype dtype;
-    bool        swapped; /* the other byte order than this machine's */
-    bool        fortran; /* the first index runs fastest */
-    int         rank;
-    int64_t     shape[ARRAS_MAX_RANK];
-} cmd_npy_header;
-
-/* The text of a header, after its length.  `name` is for messages. */
-bool cmd_npy_header_parse(cmd_npy_header *out, const char *text, size_t length, const char *name,
-                          cmd_error *err);
-/* Everything before the data, as NumPy writes it; the number of bytes. */
-#define CMD_NPY_ROOM 1024
-size_t cmd_npy_header_print(char out[CMD_NPY_ROOM], arras_dtype dtype, int rank,
-                            const int64_t *shape);
-
 /* Of a file or pipe that is open, and stands at its cells then. */
-bool cmd_npy_header_read(cmd_npy_header *out, int fd, const char *name, cmd_error *err);
+bool cmd_npy_header_read(arras_npy_header *out, int fd, const char *name, cmd_error *err);
 /* From a file that is open, or a pipe; the array is in C order and the machine's byte order.
  * `header`: how it was stored; may be NULL. */
-bool cmd_npy_read(cmd_array *out, cmd_npy_header *header, int fd, const char *name, cmd_error *err);
+bool cmd_npy_read(cmd_array *out, arras_npy_header *header, int fd, const char *name,
+                  cmd_error *err);
 /* The same, but cells stay in the order of the file: for what does not depend on it. */
 bool cmd_npy_read_unordered(cmd_array *out, int fd, const char *name, cmd_error *err);
 bool cmd_npy_write(cmd_output *out, const cmd_array *a, cmd_error *err);

@@ -71,14 +71,17 @@ static bool read_start(int fd, int *version, size_t *length, const char *name, c
     return true;
 }
 
-bool cmd_npy_header_read(cmd_npy_header *out, int fd, const char *name, cmd_error *err)
+bool cmd_npy_header_read(arras_npy_header *out, int fd, const char *name, cmd_error *err)
 {
-    char   text[CMD_NPY_MAX_HEADER];
-    size_t length = 0;
+    char        text[CMD_NPY_MAX_HEADER];
+    size_t      length = 0;
+    arras_error why;
 
-    return read_start(fd, &out->version, &length, name, err) &&
-           read_exactly(fd, text, length, "header", name, err) &&
-           cmd_npy_header_parse(out, text, length, name, err);
+    if (!read_start(fd, &out->version, &length, name, err) ||
+        !read_exactly(fd, text, length, "header", name, err))
+        return false;
+    return arras_npy_header_parse(out, text, length, name, &why) == ARRAS_OK ||
+           cmd_fail(err, "%s", why.text);
 }
 
 static bool check_length(int64_t have, int64_t bytes, const char *name, cmd_error *err)
@@ -137,7 +140,7 @@ static bool load_data(cmd_array *a, int fd, const char *name, cmd_error *err)
 }
 
 /* Byte order, and booleans that are neither 0 nor 1. */
-static void make_regular(cmd_array *a, const cmd_npy_header *h)
+static void make_regular(cmd_array *a, const arras_npy_header *h)
 {
     if (h->swapped)
         cmd_array_swap_bytes(a);
@@ -145,7 +148,7 @@ static void make_regular(cmd_array *a, const cmd_npy_header *h)
         cmd_array_normalise_bools(a);
 }
 
-static bool read_unordered(cmd_array *out, cmd_npy_header *h, int fd, const char *name,
+static bool read_unordered(cmd_array *out, arras_npy_header *h, int fd, const char *name,
                            cmd_error *err)
 {
     if (!cmd_npy_header_read(h, fd, name, err))
@@ -161,15 +164,16 @@ static bool read_unordered(cmd_array *out, cmd_npy_header *h, int fd, const char
 
 bool cmd_npy_read_unordered(cmd_array *out, int fd, const char *name, cmd_error *err)
 {
-    cmd_npy_header h = { 0 };
+    arras_npy_header h = { 0 };
 
     return read_unordered(out, &h, fd, name, err);
 }
 
-bool cmd_npy_read(cmd_array *out, cmd_npy_header *header, int fd, const char *name, cmd_error *err)
+bool cmd_npy_read(cmd_array *out, arras_npy_header *header, int fd, const char *name,
+                  cmd_error *err)
 {
-    cmd_npy_header h = { 0 };
-    cmd_array      a;
+    arras_npy_header h = { 0 };
+    cmd_array        a;
 
     if (!read_unordered(&a, &h, fd, name, err))
         return false;

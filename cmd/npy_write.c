@@ -17,8 +17,8 @@
 
 bool cmd_npy_write(cmd_output *out, const cmd_array *a, cmd_error *err)
 {
-    char   header[CMD_NPY_ROOM];
-    size_t length = cmd_npy_header_print(header, a->dtype, a->rank, a->shape);
+    char   header[ARRAS_NPY_ROOM];
+    size_t length = arras_npy_header_print(header, a->dtype, a->rank, a->shape);
     size_t bytes = (size_t)cmd_array_bytes(a);
     bool   ok = cmd_output_write(out, header, length, err);
 
@@ -53,8 +53,8 @@ static bool map_file(cmd_array *a, cmd_output *out, size_t start, size_t bytes, 
 
 bool cmd_npy_map(cmd_array *a, cmd_output *out, cmd_error *err)
 {
-    char    header[CMD_NPY_ROOM];
-    size_t  start = cmd_npy_header_print(header, a->dtype, a->rank, a->shape);
+    char    header[ARRAS_NPY_ROOM];
+    size_t  start = arras_npy_header_print(header, a->dtype, a->rank, a->shape);
     int64_t bytes = cmd_array_bytes(a);
 
     if (!out->temporary || bytes < LEAST_MAPPED)

@@ -16,7 +16,7 @@
 
 /* ---- Sources --------------------------------------------------------------------------------- */
 
-static bool read_file(cmd_array *out, cmd_npy_header *header, const char *file, cmd_error *err)
+static bool read_file(cmd_array *out, arras_npy_header *header, const char *file, cmd_error *err)
 {
     struct stat s;
     int         fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -70,8 +70,8 @@ static bool check_ending(const char *file, cmd_error *err)
 }
 
 /* No ending that we know: a literal, or else any file with a .npy inside. */
-static bool read_other(cmd_array *out, cmd_npy_header *header, const char *name, const char *source,
-                       const char *file, cmd_error *err)
+static bool read_other(cmd_array *out, arras_npy_header *header, const char *name,
+                       const char *source, const char *file, cmd_error *err)
 {
     lang_error why = { "" };
 
@@ -89,7 +89,7 @@ static bool read_other(cmd_array *out, cmd_npy_header *header, const char *name,
                     source);
 }
 
-static bool load_as(cmd_array *out, cmd_npy_header *header, const char *name, const char *source,
+static bool load_as(cmd_array *out, arras_npy_header *header, const char *name, const char *source,
                     cmd_error *err)
 {
     cmd_place place;
@@ -121,7 +121,7 @@ bool cmd_source_is_stored(const char *source)
     return stored;
 }
 
-bool cmd_source_load(cmd_array *out, cmd_npy_header *header, const char *source, cmd_error *err)
+bool cmd_source_load(cmd_array *out, arras_npy_header *header, const char *source, cmd_error *err)
 {
     return load_as(out, header, "literal", source, err);
 }

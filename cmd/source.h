@@ -10,7 +10,7 @@ bool cmd_source_read(cmd_array *out, const char *source, cmd_error *err);
 /* The same; messages about a literal say which input it is. */
 bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, cmd_error *err);
 /* The same; header->version is 0 for a literal.  header may be NULL. */
-bool cmd_source_load(cmd_array *out, cmd_npy_header *header, const char *source, cmd_error *err);
+bool cmd_source_load(cmd_array *out, arras_npy_header *header, const char *source, cmd_error *err);
 /* Whether it is an array in HDF5, netCDF, Zarr or another container of the library. */
 bool cmd_source_is_stored(const char *source);
 /* Whether it may have parts: it is in a file of several arrays. */

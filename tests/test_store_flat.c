@@ -3,6 +3,31 @@
 
 /* ---- npy ------------------------------------------------------------------------------------- */
 
+/* What is printed is parsed as the same, also with the longest shape that there is. */
+static void npy_headers(void)
+{
+    char             text[ARRAS_NPY_ROOM];
+    arras_npy_header h = { .version = 1 };
+    int64_t          shape[ARRAS_MAX_RANK];
+
+    for (int d = 0; d < ARRAS_MAX_RANK; d++)
+        shape[d] = INT64_MAX - d;
+    for (int rank = 0; rank <= ARRAS_MAX_RANK; rank++) {
+        size_t n = arras_npy_header_print(text, ARRAS_C64, rank, shape);
+
+        CASE("rank %d", rank);
+        CHECK_EQ_INT((int64_t)(n % 64), 0);
+        CHECK_EQ_INT((uint8_t)text[8] | (uint8_t)text[9] << 8, (int64_t)n - 10);
+        CHECK_EQ_INT(arras_npy_header_parse(&h, text + 10, n - 10, "x", &err), ARRAS_OK);
+        CHECK(h.version == 1 && h.dtype == ARRAS_C64 && !h.swapped && !h.fortran);
+        CHECK_EQ_INT(h.rank, rank);
+        CHECK(memcmp(h.shape, shape, sizeof *shape * (size_t)rank) == 0);
+    }
+    CHECK_EQ_INT((int64_t)arras_npy_header_print(text, ARRAS_F32, -1, shape), 0);
+    CHECK_EQ_INT((int64_t)arras_npy_header_print(text, ARRAS_F32, ARRAS_MAX_RANK + 1, shape), 0);
+    CHECK_EQ_INT((int64_t)arras_npy_header_print(text, ARRAS_NO_DTYPE, 1, shape), 0);
+}
+
 /* A version 1 header, filled up with spaces, and cells after it. */
 static void put_npy(const char *name, const char *dict, const void *cells, size_t n)
 {
@@ -351,6 +376,7 @@ static void memory_runs_out(void)
 TEST_MAIN
 {
     world_begin();
+    RUN(npy_headers);
     RUN(npy_is_read);
     RUN(npy_is_refused);
     RUN(npy_is_written);

@@ -203,6 +203,28 @@ ARRAS_API double       arras_rechunk_progress(const arras_rechunking *r);
 ARRAS_API void         arras_rechunk_look(arras_rechunk_report *out, const arras_rechunking *r);
 ARRAS_API void         arras_rechunk_free(arras_rechunking *r); /* cancels what is not waited for */
 
+/* ---- Headers of .npy files ------------------------------------------------------------------- */
+
+/* For programs that read and write NumPy's files themselves: from a pipe, or mapped. */
+typedef struct arras_npy_header {
+    int         version; /* of the format: the caller's own */
+    arras_dtype dtype;
+    bool        swapped; /* the other byte order than this machine's */
+    bool        fortran; /* the first index runs fastest */
+    int         rank;
+    int64_t     shape[ARRAS_MAX_RANK];
+} arras_npy_header;
+
+#define ARRAS_NPY_ROOM 1024 /* bytes that a printed header has at most */
+
+/* The text of a header, which follows its length in the file.  `name` is for messages. */
+ARRAS_API arras_status arras_npy_header_parse(arras_npy_header *out, const char *text,
+                                              size_t length, const char *name, arras_error *err);
+/* Everything before the cells, of an array in C order, as NumPy writes it; the number of bytes, 0
+ * where there is no such type or rank. */
+ARRAS_API size_t arras_npy_header_print(char out[ARRAS_NPY_ROOM], arras_dtype dtype, int rank,
+                                        const int64_t *shape);
+
 #ifdef __cplusplus
 }
 #endif

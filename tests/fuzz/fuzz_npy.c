@@ -15,10 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_from(int fd)
 {
-    static FILE   *nowhere;
-    cmd_npy_header header = { 0 };
-    cmd_error      err = { "" };
-    cmd_array      a = { 0 };
+    static FILE     *nowhere;
+    arras_npy_header header = { 0 };
+    cmd_error        err = { "" };
+    cmd_array        a = { 0 };
 
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
