@@ -48,7 +48,7 @@ static void reductions(void)
         }
 }
 
-/* ---- Extremes ------------------------------------------------------------------------------- */
+/* ---- Extremes -------------------------------------------------------------------------------- */
 
 static void set_cell(void *cells, arras_dtype dtype, int64_t at, double value)
 {

@@ -138,8 +138,8 @@ static arras_status take_length(reader *r, int64_t *out)
         return fail_header(r, "the length of an axis");
     for (; r->at < r->end && isdigit((unsigned char)*r->at); r->at++)
         if (!ar_mul64(&value, value, 10) || !ar_add64(&value, value, *r->at - '0'))
-            return ar_fail(r->err, ARRAS_EFORMAT, "%s: damaged .npy header: an axis is too long",
-                           r->name);
+            return ar_fail(r->err, ARRAS_EFORMAT,
+                           "%s: damaged .npy header: an axis is too long (2^63 or more)", r->name);
     if (r->at < r->end && *r->at == 'L')
         r->at++;
     *out = value;
