@@ -82,10 +82,16 @@ void ar_c_name(ar_writer *w, arras_expr e)
     }
 }
 
+/* Between real types C's own cast will do; GCC does not inline functions into kernels whose
+ * statements stay in order. */
 static void open_cast(ar_writer *w, arras_dtype from, arras_dtype to)
 {
     if (from == to)
         return;
+    if (ar_dtype_class(from) == AR_CLASS_REAL && ar_dtype_class(to) == AR_CLASS_REAL) {
+        ar_text_printf(w->out, "(%s)(", ar_c_type(to));
+        return;
+    }
     w->used->casts[from][to] = true;
     ar_text_printf(w->out, "cast_%s_%s(", ar_dtype_name(from), ar_dtype_name(to));
 }

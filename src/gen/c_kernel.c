@@ -1,7 +1,7 @@
 /* c_kernel.c -- kernels: loops over a box of cells, and along its last axis a strip that computes
  * and stores them. */
 #include "gen/c_contract.h"
-#include "gen/c_writer.h"
+#include "gen/c_results.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,108 +54,6 @@ bool ar_kernel_is_flat(const ar_kernel_form *form)
     return flat;
 }
 
-/* ---- Results --------------------------------------------------------------------------------- */
-
-typedef struct {
-    const ar_kernel_form *form;
-    const arras_expr     *cells;
-    bool                  is_short;   /* rows of a few cells, a number that is known */
-    ar_c_rows            *gathered;   /* NULL: short rows are computed one by one */
-    bool                  vectors;    /* short rows are, in boxes of whole rows */
-    bool                  one_vector; /* and each is just one */
-    bool                  streams;    /* where it is worth it */
-} results;
-
-static arras_dtype result_dtype(const results *r, int k) { return r->form->lambdas[k]->type.dtype; }
-
-/* pastK: cells go to memory, past the caches, as they are made: their vectors start where they
- * must for that. */
-static void print_past(ar_writer *w, int k, const char *asked, const char *from)
-{
-    ar_text_printf(w->out, "const int past%d = %s && (uintptr_t)(o%d%s) %% 32 == 0;\n", k, asked, k,
-                   from);
-}
-
-/* rK is where the cells of a segment go: their place, or a buffer that is copied there. */
-static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
-{
-    const results *r = self;
-    char           from[24];
-
-    snprintf(from, sizeof from, " + seg%d", strip->number);
-    for (int k = 0; k < r->form->n; k++) {
-        if (strip->past)
-            print_past(w, k, "a->stream", from);
-        ar_text_printf(w->out, "%s *const r%d = ", ar_c_type(result_dtype(r, k)), k);
-        if (strip->past)
-            ar_text_printf(w->out, "a->stream && !past%d ? b%d : ", k, k);
-        else if (!strip->sparse)
-            ar_text_printf(w->out, "a->stream ? b%d : ", k);
-        ar_text_printf(w->out, "o%d%s;\n", k, from);
-    }
-}
-
-static void store_vector(ar_writer *w, const ar_c_strip *strip, int k, arras_expr cell)
-{
-    if (strip->past)
-        ar_text_printf(w->out, "if (past%d) PAST_%s(&r%d[%s%s - seg%d], v%" PRId64 "%s); else\n", k,
-                       w->vector, k, strip->name, w->which, strip->number, cell->id, w->which);
-    ar_text_printf(w->out, "*(%s *)&r%d[%s%s - seg%d] = v%" PRId64 "%s;\n", w->vector, k,
-                   strip->name, w->which, strip->number, cell->id, w->which);
-}
-
-static void store_cell(ar_writer *w, void *self, const ar_c_strip *strip)
-{
-    const results *r = self;
-
-    for (int k = 0; k < r->form->n; k++) {
-        if (w->vector) {
-            store_vector(w, strip, k, r->cells[k]);
-            continue;
-        }
-        ar_text_printf(w->out, "r%d[%s - seg%d] = ", k, strip->name, strip->number);
-        ar_c_cast(w, r->cells[k], result_dtype(r, k));
-        ar_text_add(w->out, ";\n");
-    }
-}
-
-static void close_segment(ar_writer *w, void *self, const ar_c_strip *strip)
-{
-    const results *r = self;
-
-    for (int k = 0; k < r->form->n && !strip->sparse; k++) {
-        ar_text_add(w->out, "if (a->stream");
-        if (strip->past)
-            ar_text_printf(w->out, " && !past%d", k);
-        ar_text_printf(
-            w->out,
-            ")\na->stream((char *)(o%d + seg%d), (const char *)b%d, len%d * sizeof *b%d);\n", k,
-            strip->number, k, strip->number, k);
-    }
-}
-
-/* oK is where a row of result K starts; of rows that are too short for segments of their own, the
- * first of those that share one. */
-static void print_rows(ar_writer *w, const results *r, int axes)
-{
-    for (int k = 0; k < r->form->n; k++) {
-        const char *type = ar_c_type(result_dtype(r, k));
-
-        ar_text_printf(w->out, "%s *const o%d = (%s *)(d%d", type, k, type, k);
-        for (int axis = 0; axis < axes && !w->flat; axis++)
-            ar_text_printf(w->out, " + %s%d * s%d_%d",
-                           r->is_short && axis == axes - 1 ? "row" : "i", axis, k, axis);
-        ar_text_add(w->out, ");\n");
-    }
-}
-
-static void print_buffers(ar_writer *w, const results *r, int64_t length)
-{
-    for (int k = 0; k < r->form->n; k++)
-        ar_text_printf(w->out, "%s b%d[%d] ALIGNED;\n", ar_c_type(result_dtype(r, k)), k,
-                       (int)length);
-}
-
 /* ---- Short rows: several share a segment ----------------------------------------------------- */
 
 static void store_lanes(ar_writer *w, const ar_c_strip *strip, int k, arras_expr cell)
@@ -171,7 +69,7 @@ static void store_lanes(ar_writer *w, const ar_c_strip *strip, int k, arras_expr
 /* sK is where the cells of one of them go. */
 static void store_short_cell(ar_writer *w, void *self, const ar_c_strip *strip)
 {
-    const results *r = self;
+    const ar_c_results *r = self;
 
     for (int k = 0; k < r->form->n; k++) {
         if (w->lanes) {
@@ -185,7 +83,7 @@ static void store_short_cell(ar_writer *w, void *self, const ar_c_strip *strip)
             continue;
         }
         ar_text_printf(w->out, "s%d[%s] = ", k, strip->name);
-        ar_c_cast(w, r->cells[k], result_dtype(r, k));
+        ar_c_cast(w, r->cells[k], ar_c_result_dtype(r, k));
         ar_text_add(w->out, ";\n");
     }
 }
@@ -199,11 +97,11 @@ static int64_t short_length(arras_array lambda)
 }
 
 /* sK is where the cells of row iA of result K go; cK, those of the first of these rows. */
-static void print_short_row(ar_writer *w, const results *r, int axis)
+static void print_short_row(ar_writer *w, const ar_c_results *r, int axis)
 {
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out, "%s *const s%d = c%d + (i%d - row%d) * %d;\n",
-                       ar_c_type(result_dtype(r, k)), k, k, axis, axis,
+                       ar_c_type(ar_c_result_dtype(r, k)), k, k, axis, axis,
                        (int)short_length(w->lambda));
 }
 
@@ -213,7 +111,7 @@ static void open_row_loop(ar_writer *w, int axis)
                    axis, axis, axis);
 }
 
-static void open_short_rows(ar_writer *w, const results *r, int axis)
+static void open_short_rows(ar_writer *w, const ar_c_results *r, int axis)
 {
     enum { CELLS = 512 };
     int64_t length = short_length(w->lambda);
@@ -226,26 +124,26 @@ static void open_short_rows(ar_writer *w, const results *r, int axis)
                    "rows = hi[%d] - row%d < %d ? hi[%d] - row%d : %d;\n",
                    axis + 1, axis + 1, (int)length, axis, axis, axis, axis, axis, axis, axis,
                    (int)rows, axis, axis, (int)rows);
-    print_buffers(w, r, rows * length);
-    print_rows(w, r, axis + 1);
+    ar_c_put_buffers(w, r, rows * length);
+    ar_c_put_row_starts(w, r, axis + 1);
     for (int k = 0; k < r->form->n && r->one_vector; k++)
-        print_past(w, k, "stream", "");
+        ar_c_put_past(w, k, "stream", "");
     for (int k = 0; k < r->form->n && !r->one_vector; k++)
         ar_text_printf(w->out, "enum { past%d = 0 };\n", k);
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out, "%s *const c%d = stream && !past%d ? b%d : o%d;\n",
-                       ar_c_type(result_dtype(r, k)), k, k, k, k);
+                       ar_c_type(ar_c_result_dtype(r, k)), k, k, k, k);
 }
 
 /* The cells of all rows that were gathered; where a box has parts of rows, they are put in their
  * places afterwards. */
-static void print_gathered(ar_writer *w, const results *r)
+static void print_gathered(ar_writer *w, const ar_c_results *r)
 {
     int length = (int)short_length(w->lambda), last = w->lambda->rank - 1;
 
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out, "%s *const s%d = whole && !stream ? o%d : b%d;\n",
-                       ar_c_type(result_dtype(r, k)), k, k, k);
+                       ar_c_type(ar_c_result_dtype(r, k)), k, k, k);
     ar_c_rows_open(w, r->gathered);
     for (int k = 0; k < r->form->n; k++)
         ar_c_put(w, r->cells[k]);
@@ -257,7 +155,7 @@ static void print_gathered(ar_writer *w, const results *r)
     ar_text_add(w->out, "}\n");
 }
 
-static void close_short_rows(ar_writer *w, const results *r)
+static void close_short_rows(ar_writer *w, const ar_c_results *r)
 {
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out,
@@ -285,7 +183,7 @@ static void hoist(ar_writer *w, arras_expr e, uint32_t loops, int64_t walk)
             hoist(w, e->args[i], loops, walk);
 }
 
-static void hoist_all(ar_writer *w, const results *r, uint32_t loops)
+static void hoist_all(ar_writer *w, const ar_c_results *r, uint32_t loops)
 {
     int64_t walk = ++w->stamp;
 
@@ -294,9 +192,9 @@ static void hoist_all(ar_writer *w, const results *r, uint32_t loops)
 }
 
 /* Gives whether the strip is for the runs that were asked for; if not it is for all. */
-static bool print_strip(ar_writer *w, results *r, ar_c_runs runs)
+static bool print_strip(ar_writer *w, ar_c_results *r, ar_c_runs runs)
 {
-    const ar_c_sink long_rows = { open_segment, store_cell, close_segment, r };
+    const ar_c_sink long_rows = ar_c_long_rows(r);
     const ar_c_sink short_rows = { .cell = store_short_cell, .self = r };
     char            from[24], to[24];
     ar_c_strip      strip;
@@ -307,15 +205,15 @@ static bool print_strip(ar_writer *w, results *r, ar_c_runs runs)
     if (r->is_short)
         strip.length = short_length(w->lambda);
     for (int k = 0; k < r->form->n; k++)
-        strip.cell_bytes += (int)ar_dtype_size(result_dtype(r, k));
+        strip.cell_bytes += (int)ar_dtype_size(ar_c_result_dtype(r, k));
     strip.most = (int)strip.length;
     strip.vectors = r->is_short ? r->vectors && runs == AR_C_WHOLE_RUN : true;
     ar_c_strip_open(w, &strip, r->form->n, r->cells);
     strip.runs = ar_c_strip_is_short(&strip) || runs == AR_C_PART_RUN ? runs : AR_C_ANY_RUN;
-    strip.past = strip.vectors && !strip.cut && !strip.sparse && !r->is_short;
+    strip.past = strip.vectors && !strip.sparse && !r->is_short;
     r->streams = r->is_short || !strip.sparse;
     if (!r->is_short && r->streams)
-        print_buffers(w, r, strip.segment);
+        ar_c_put_buffers(w, r, strip.segment);
     ar_c_strip_run(w, &strip, from, to, r->is_short ? &short_rows : &long_rows);
     ar_c_strip_close(&strip);
     return strip.runs == runs;
@@ -323,7 +221,7 @@ static bool print_strip(ar_writer *w, results *r, ar_c_runs runs)
 
 static uint32_t loops_to(int axis) { return ((uint32_t)2 << axis) - 1; }
 
-static void open_loop(ar_writer *w, const results *r, int axis)
+static void open_loop(ar_writer *w, const ar_c_results *r, int axis)
 {
     ar_text_printf(w->out, "for (int64_t i%d = lo[%d]; i%d < hi[%d]; i%d++) {\n", axis, axis, axis,
                    axis, axis);
@@ -359,9 +257,9 @@ static bool find_reads(short_reads *reads, ar_writer *w, arras_expr e)
 }
 
 /* Rows that fill a vector, or that are put together of single cells anyway and fill half of one. */
-static void find_vectors(short_reads *reads, ar_writer *w, results *r)
+static void find_vectors(short_reads *reads, ar_writer *w, ar_c_results *r)
 {
-    int        cells = ar_c_vector_cells(result_dtype(r, 0));
+    int        cells = ar_c_vector_cells(ar_c_result_dtype(r, 0));
     ar_c_strip strip;
 
     ar_c_strip_cell(&strip, w);
@@ -388,7 +286,7 @@ static void put_shared(ar_writer *w, const short_reads *reads)
     ar_c_strip_close(&strip);
 }
 
-static bool print_row_loop(ar_writer *w, results *r, int axis, ar_c_runs runs)
+static bool print_row_loop(ar_writer *w, ar_c_results *r, int axis, ar_c_runs runs)
 {
     size_t mark = w->nchanges;
     bool   as_asked;
@@ -403,7 +301,7 @@ static bool print_row_loop(ar_writer *w, results *r, int axis, ar_c_runs runs)
 }
 
 /* Once for boxes of whole rows and, where that makes a difference, once for others. */
-static void print_row_loops(ar_writer *w, results *r, int axis, const short_reads *reads)
+static void print_row_loops(ar_writer *w, ar_c_results *r, int axis, const short_reads *reads)
 {
     size_t   mark = w->nchanges;
     ar_text  whole = { 0 };
@@ -427,7 +325,7 @@ static void print_row_loops(ar_writer *w, results *r, int axis, const short_read
     ar_text_add(out, "}\n");
 }
 
-static void print_gathered_loop(ar_writer *w, const results *r, int axis)
+static void print_gathered_loop(ar_writer *w, const ar_c_results *r, int axis)
 {
     size_t mark = w->nchanges;
 
@@ -440,7 +338,7 @@ static void print_gathered_loop(ar_writer *w, const results *r, int axis)
     print_gathered(w, r);
 }
 
-static void print_short_rows(ar_writer *w, results *r)
+static void print_short_rows(ar_writer *w, ar_c_results *r)
 {
     int         axis = w->lambda->rank - 2;
     ar_c_rows   rows;
@@ -457,7 +355,7 @@ static void print_short_rows(ar_writer *w, results *r)
     r->gathered = NULL;
 }
 
-static void print_box(ar_writer *w, results *r)
+static void print_box(ar_writer *w, ar_c_results *r)
 {
     int rank = w->lambda->rank, loops = w->flat ? 0 : rank - 1;
 
@@ -471,7 +369,7 @@ static void print_box(ar_writer *w, results *r)
     if (r->is_short) {
         print_short_rows(w, r);
     } else {
-        print_rows(w, r, loops);
+        ar_c_put_row_starts(w, r, loops);
         print_strip(w, r, AR_C_ANY_RUN);
     }
     for (int axis = r->is_short; axis < loops; axis++)
@@ -480,12 +378,12 @@ static void print_box(ar_writer *w, results *r)
         ar_text_add(w->out, "if (a->stream) stream_end();\n");
 }
 
-static void print_one_cell(ar_writer *w, results *r)
+static void print_one_cell(ar_writer *w, ar_c_results *r)
 {
     for (int k = 0; k < r->form->n; k++) {
         ar_c_put(w, r->cells[k]);
-        ar_text_printf(w->out, "*(%s *)d%d = ", ar_c_type(result_dtype(r, k)), k);
-        ar_c_cast(w, r->cells[k], result_dtype(r, k));
+        ar_text_printf(w->out, "*(%s *)d%d = ", ar_c_type(ar_c_result_dtype(r, k)), k);
+        ar_c_cast(w, r->cells[k], ar_c_result_dtype(r, k));
         ar_text_add(w->out, ";\n");
     }
 }
@@ -555,9 +453,9 @@ static void print_operands(ar_writer *w)
 /* What a kernel needs as a whole is known when its loops are written. */
 static void print_kernel(ar_writer *w, const arras_expr *cells, const char *name)
 {
-    results  r = { .form = w->form, .cells = cells };
-    ar_text  body = { 0 };
-    ar_text *out = w->out;
+    ar_c_results r = { .form = w->form, .cells = cells };
+    ar_text      body = { 0 };
+    ar_text     *out = w->out;
 
     w->out = &body;
     if (w->lambda->rank == 0)

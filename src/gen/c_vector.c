@@ -12,6 +12,8 @@
 
 /* A body is written out several times in a loop. */
 enum { MOST_IN_BODIES = 16, MOST_IN_CELLS = 2000 };
+/* So many statements side by side take a compiler no longer than one cares to wait. */
+enum { STATEMENTS = 600, VECTORS_OF_LINE = 2 };
 
 const char *ar_c_vector_type(arras_dtype dtype)
 {
@@ -224,11 +226,21 @@ static int weigh(weight *sum, ar_writer *w, const ar_c_strip *strip, arras_expr 
 /* A processor looks ahead by some dozens of operations.  Where a cell takes more, each waiting for
  * the one before, it finds nothing to do meanwhile but what is written beside it.  All their values
  * must find room in registers, and all their statements take a compiler's time. */
-static int choose_abreast(ar_writer *w, const ar_c_strip *strip, int n, const arras_expr *roots)
+static int choose_abreast(const weight *sum, int n)
 {
-    enum { MANY = 16, REGISTERS = 12, MOST = 6, AT_ONCE = 4, STATEMENTS = 600 };
+    enum { MANY = 16, REGISTERS = 12, MOST = 6, AT_ONCE = 4 };
+    int room;
+
+    if (sum->operations < MANY || sum->operations >= AT_ONCE * sum->depth)
+        return 1;
+    room = REGISTERS / (sum->loads + n);
+    room = room < STATEMENTS / sum->operations ? room : STATEMENTS / sum->operations;
+    return room > MOST ? MOST : room > 1 ? room : 1;
+}
+
+static void arrange_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
+{
     weight sum = { 0 };
-    int    room;
 
     w->stamp++;
     for (int i = 0; i < n; i++) {
@@ -236,11 +248,8 @@ static int choose_abreast(ar_writer *w, const ar_c_strip *strip, int n, const ar
 
         sum.depth = depth > sum.depth ? depth : sum.depth;
     }
-    if (sum.operations < MANY || sum.operations >= AT_ONCE * sum.depth)
-        return 1;
-    room = REGISTERS / (sum.loads + n);
-    room = room < STATEMENTS / sum.operations ? room : STATEMENTS / sum.operations;
-    return room > MOST ? MOST : room > 1 ? room : 1;
+    strip->abreast = choose_abreast(&sum, n);
+    strip->lines = sum.operations <= STATEMENTS / VECTORS_OF_LINE;
 }
 
 bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
@@ -254,7 +263,9 @@ bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_
                is_vector(&q, roots[i]);
     strip->calls = q.calls;
     strip->lanes = q.lanes;
-    strip->abreast = good && !q.calls ? choose_abreast(w, strip, n, roots) : 1;
+    strip->abreast = 1;
+    if (good && !q.calls)
+        arrange_vectors(w, strip, n, roots);
     return good;
 }
 
@@ -377,6 +388,17 @@ void ar_c_vector_close(ar_writer *w)
     w->vector = NULL;
 }
 
+/* Whole lines of the memory, or where nothing is stored past the caches all that there is. */
+static void open_line_loop(ar_writer *w, const ar_c_strip *strip, int cells)
+{
+    int s = strip->number;
+
+    ar_text_printf(w->out,
+                   "for (; e%d <= (a->stream ? upto%d + seg%d - at%d : n%d) - %d; e%d += %d) {\n"
+                   "const int64_t %s = at%d + e%d;\n",
+                   s, s, s, s, s, cells, s, cells, strip->name, s, s);
+}
+
 /* Cells on their way to a buffer may be computed twice: then the second vector starts where one of
  * the segment does, since what is stored askew is slow to copy from at once, and the last one ends
  * with the piece. */
@@ -384,11 +406,19 @@ static void open_vector_loop(ar_writer *w, const ar_c_strip *strip, int cells)
 {
     int s = strip->number;
 
-    if (strip->past) {
+    if (strip->past && !strip->cut) {
         ar_text_printf(w->out,
                        "for (; e%d <= n%d - %d; e%d += %d) {\n"
                        "const int64_t %s = at%d + e%d;\n",
                        s, s, cells, s, cells, strip->name, s, s);
+        return;
+    }
+    if (strip->past) {
+        ar_text_printf(w->out,
+                       "for (int64_t next%d; e%d < stop%d && e%d <= n%d - %d; e%d = next%d) {\n"
+                       "const int64_t %s = at%d + e%d;\n"
+                       "next%d = next_vector(e%d, at%d - seg%d, n%d, %d, a->stream != 0);\n",
+                       s, s, s, s, s, cells, s, s, strip->name, s, s, s, s, s, s, s, cells);
         return;
     }
     ar_text_printf(w->out,
@@ -423,14 +453,17 @@ static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_si
     int         cells = ar_c_vector_cells(dtype);
     size_t      mark = w->nchanges;
 
-    open_vector_loop(w, strip, abreast * cells);
+    if (strip->past && strip->cut && abreast > 1)
+        open_line_loop(w, strip, abreast * cells);
+    else
+        open_vector_loop(w, strip, abreast * cells);
     for (int t = 1; t < abreast; t++)
         ar_text_printf(w->out, "const int64_t %s_%d = %s + %d;\n", strip->name, t, strip->name,
                        t * cells);
     put_rows_ahead(w, strip);
     ar_c_vector_set(w, strip, dtype);
     w->abreast = abreast;
-    w->in_order = w->in_order || abreast > 1;
+    w->in_order = w->in_order || (abreast > 1 && !strip->cut);
     for (int i = 0; i < strip->nroots; i++)
         ar_c_put(w, strip->roots[i]);
     for (int t = 0; ar_c_abreast(w, t); t++)
@@ -441,11 +474,34 @@ static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_si
     ar_c_forget(w, mark);
 }
 
+/* Vectors up to the first line, all lines, and vectors again. */
+static void put_vectors_and_lines(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    int s = strip->number;
+
+    ar_text_printf(
+        w->out, "for (int64_t stop%d = a->stream ? from%d + seg%d - at%d : 0;; stop%d = n%d) {\n",
+        s, s, s, s, s, s);
+    put_vector_loop(w, strip, sink, 1);
+    ar_text_printf(w->out, "if (stop%d == n%d)\nbreak;\n", s, s);
+    if (strip->lines)
+        put_vector_loop(w, strip, sink, VECTORS_OF_LINE);
+    ar_text_add(w->out, "}\n");
+}
+
 void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
 {
-    if (strip->past && strip->abreast > 1)
-        put_vector_loop(w, strip, sink, strip->abreast);
-    put_vector_loop(w, strip, sink, 1);
+    if (sink->open_vectors)
+        sink->open_vectors(w, sink->self, strip);
+    if (strip->past && strip->cut)
+        put_vectors_and_lines(w, strip, sink);
+    else {
+        if (strip->past && strip->abreast > 1)
+            put_vector_loop(w, strip, sink, strip->abreast);
+        put_vector_loop(w, strip, sink, 1);
+    }
+    if (sink->close_vectors)
+        sink->close_vectors(w, sink->self, strip);
 }
 
 void ar_c_put_row_vector(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)

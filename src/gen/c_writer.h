@@ -180,6 +180,9 @@ typedef struct {
     void (*open)(ar_writer *w, void *self, const struct ar_c_strip *strip); /* a segment */
     void (*cell)(ar_writer *w, void *self, const struct ar_c_strip *strip); /* roots have names */
     void (*close)(ar_writer *w, void *self, const struct ar_c_strip *strip);
+    /* Around loops over vectors; may be NULL. */
+    void (*open_vectors)(ar_writer *w, void *self, const struct ar_c_strip *strip);
+    void (*close_vectors)(ar_writer *w, void *self, const struct ar_c_strip *strip);
     void *self;
 } ar_c_sink;
 
@@ -219,6 +222,7 @@ typedef struct ar_c_strip {
     bool              vectors; /* cells are put as vectors, if they can be */
     bool              calls;   /* and functions are called for them */
     bool              past;    /* and stored past the caches, where pastK says so */
+    bool              lines;   /* those of a cache line side by side, in a loop of their own */
     bool              lanes;   /* they must be put together of single cells */
     int               abreast; /* vectors computed side by side, while each waits for itself */
 } ar_c_strip;

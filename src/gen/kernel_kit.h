@@ -61,6 +61,16 @@ static inline int64_t span(int64_t left, int64_t most, uintptr_t place, int64_t 
     return left < cells ? left : cells;
 }
 
+/* After the vector at cell e of n.  aligned: the second one starts with a vector of the segment, in
+ * which the first cell is number `at`, and the last one ends with the last cell. */
+static inline int64_t next_vector(int64_t e, int64_t at, int64_t n, int64_t cells, int aligned)
+{
+    int64_t last = n - cells, next = e + cells - ((at + e) & (cells - 1));
+    if (!aligned)
+        return e + cells;
+    return e == last ? n : next > last && next < n ? last : next;
+}
+
 /* Bring an index inside an axis of n > 0 cells. */
 static inline int64_t edge_nearest(int64_t j, int64_t n) { return j < 0 ? 0 : j >= n ? n - 1 : j; }
 static inline int64_t edge_wrap(int64_t j, int64_t n)

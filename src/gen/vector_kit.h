@@ -72,6 +72,20 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define PAST_f64x4(p, v) (*(f64x4 *)(p) = (v))
 #endif
 
+/* Cells first <= i < last from a buffer to their place, past the caches.  lines: cell 0 stands at
+ * the start of a cache line; where they are just one line, no function need be called. */
+#define KEEP(V, to, from, first, last, lines)                                                      \
+    do {                                                                                           \
+        if ((lines) && ((last) - (first)) * sizeof *(to) == 64) {                                  \
+            PAST_##V((to) + (first), *(const V *)((from) + (first)));                              \
+            PAST_##V((to) + (last) - 32 / sizeof *(to),                                            \
+                     *(const V *)((from) + (last) - 32 / sizeof *(to)));                           \
+        } else {                                                                                   \
+            a->stream((char *)((to) + (first)), (const char *)((from) + (first)),                  \
+                      ((last) - (first)) * sizeof *(to));                                          \
+        }                                                                                          \
+    } while (0)
+
 /* All that fold_kit.h has, for one operation. */
 #define FOLD_TABLE(S, T)                                                                           \
     typedef struct {                                                                               \

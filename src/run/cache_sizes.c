@@ -9,6 +9,10 @@
 
 enum { LEVELS = 3 };
 
+/* A virtual machine is told the size of the whole last cache of its host, and nothing of those it
+ * shares it with: so much for each of its own CPUs is what processors have at most. */
+#define MOST_PER_CPU ((int64_t)16 << 20)
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int64_t        sizes[LEVELS + 1];
 
@@ -28,9 +32,26 @@ static bool read_word(char *word, size_t size, int cache, const char *name)
     return read;
 }
 
+/* How many CPUs a list such as "0-3,8-11" has; at least one. */
+static int64_t count_cpus(const char *list)
+{
+    int64_t count = 0;
+    int     first, last, length;
+
+    while (sscanf(list, "%d%n", &first, &length) == 1) {
+        list += length;
+        last = first;
+        if (sscanf(list, "-%d%n", &last, &length) == 1)
+            list += length;
+        count += last - first + 1;
+        list += *list == ',';
+    }
+    return ar_max64(1, count);
+}
+
 static void read_cache(int cache)
 {
-    char word[32];
+    char word[1024];
     int  level;
     long kilobytes;
 
@@ -38,8 +59,11 @@ static void read_cache(int cache)
         !read_word(word, sizeof word, cache, "level") || sscanf(word, "%d", &level) != 1 ||
         !read_word(word, sizeof word, cache, "size") || sscanf(word, "%ldK", &kilobytes) != 1)
         return;
-    if (level >= 1 && level <= LEVELS && kilobytes > 0)
-        sizes[level] = (int64_t)kilobytes << 10;
+    if (level < 1 || level > LEVELS || kilobytes <= 0)
+        return;
+    sizes[level] = (int64_t)kilobytes << 10;
+    if (level == LEVELS && read_word(word, sizeof word, cache, "shared_cpu_list"))
+        sizes[level] = ar_min64(sizes[level], MOST_PER_CPU * count_cpus(word));
 }
 
 static void read_sizes(void)

@@ -3,6 +3,7 @@
 #ifndef AR_FLAT_H
 #define AR_FLAT_H
 
+#include "store/behind.h"
 #include "store/store.h"
 
 typedef struct {
@@ -10,6 +11,7 @@ typedef struct {
     int64_t start;                /* byte of the first cell */
     int64_t step[ARRAS_MAX_RANK]; /* bytes from a cell to its neighbour along each axis */
     bool    swapped; /* numbers are stored in the other byte order than the machine's */
+    ar_behind *behind; /* who writes; NULL: whoever has something to write */
 } ar_flat;
 
 /* Bytes of an array; false: more than there can be. */
@@ -19,6 +21,17 @@ void ar_flat_dense(ar_flat *flat, const ar_store_info *info, bool fortran);
 /* Cells lo <= i < hi into memory in C order.  Several threads at once. */
 arras_status ar_flat_read(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
                           const int64_t *hi, void *cells, const char *name, arras_error *err);
+
+/* Cells lo <= i < hi in C order, into a file in which they lie without gaps.  Several threads at
+ * once. */
+arras_status ar_flat_write(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                           const int64_t *hi, const void *cells, const char *name,
+                           arras_error *err);
+/* From now on behind the back of whoever has something to write. */
+arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, const char *name,
+                                  arras_error *err);
+/* All that was written is in the file, and `behind` is gone. */
+arras_status ar_flat_settle(ar_flat *flat, const char *name, arras_error *err);
 
 /* n cells, so many bytes apart, side by side. */
 void ar_flat_pick(void *to, arras_dtype dtype, bool swapped, const void *from, int64_t step,

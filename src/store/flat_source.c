@@ -127,46 +127,19 @@ typedef struct {
     char    path[];   /* where it appears */
 } flat_sink;
 
-/* The longest run of cells that lie side by side in file and box. */
-static int whole_axes(const ar_store_info *info, const int64_t *lo, const int64_t *hi,
-                      int64_t *bytes)
-{
-    int d = info->rank;
-
-    *bytes = (int64_t)arras_dtype_size(info->dtype);
-    while (d > 0) {
-        d--;
-        *bytes *= hi[d] - lo[d];
-        if (hi[d] - lo[d] != info->shape[d])
-            break;
-    }
-    return d;
-}
-
 static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *hi,
                               const void *cells, arras_error *err)
 {
-    flat_sink   *f = (flat_sink *)self;
-    const char  *from = cells;
-    int64_t      at[ARRAS_MAX_RANK], run;
-    int          outer = whole_axes(&self->info, lo, hi, &run);
-    arras_status status = ARRAS_OK;
+    flat_sink *f = (flat_sink *)self;
 
-    memcpy(at, lo, sizeof *at * (size_t)self->info.rank);
-    while (run > 0 && status == ARRAS_OK) {
-        int64_t place = f->flat.start;
-        int     d = outer - 1;
+    return ar_flat_write(&f->flat, &self->info, lo, hi, cells, self->name, err);
+}
 
-        for (int k = 0; k < self->info.rank; k++)
-            place += at[k] * f->flat.step[k];
-        status = ar_file_write(f->flat.fd, from, run, place, self->name, err);
-        from += run;
-        for (; d >= 0 && ++at[d] == hi[d]; d--)
-            at[d] = lo[d];
-        if (d < 0)
-            break;
-    }
-    return status;
+static arras_status write_behind(ar_sink *self, arras_error *err)
+{
+    flat_sink *f = (flat_sink *)self;
+
+    return ar_flat_write_behind(&f->flat, &self->info, self->name, err);
 }
 
 static void release(flat_sink *f)
@@ -180,6 +153,7 @@ static void abandon(ar_sink *self)
 {
     flat_sink *f = (flat_sink *)self;
 
+    ar_flat_settle(&f->flat, self->name, NULL);
     unlink(f->temporary.data);
     release(f);
 }
@@ -187,11 +161,11 @@ static void abandon(ar_sink *self)
 static arras_status finish(ar_sink *self, arras_error *err)
 {
     flat_sink   *f = (flat_sink *)self;
-    arras_status status = ARRAS_OK;
+    arras_status status = ar_flat_settle(&f->flat, self->name, err);
 
-    if (!f->replaces)
+    if (status == ARRAS_OK && !f->replaces)
         status = ar_file_appear(f->temporary.data, f->path, err);
-    else if (rename(f->temporary.data, f->path) != 0)
+    else if (status == ARRAS_OK && rename(f->temporary.data, f->path) != 0)
         status = ar_fail(err, ARRAS_EIO, "cannot write %s: %s", f->path, strerror(errno));
     if (status != ARRAS_OK)
         unlink(f->temporary.data);
@@ -199,9 +173,9 @@ static arras_status finish(ar_sink *self, arras_error *err)
     return status;
 }
 
-static const ar_sink_type sink_type = { .write_box = write_box,
-                                        .finish = finish,
-                                        .abandon = abandon };
+static const ar_sink_type sink_type = {
+    .write_box = write_box, .write_behind = write_behind, .finish = finish, .abandon = abandon
+};
 
 static arras_status write_fill(flat_sink *f, const void *fill, int64_t bytes, arras_error *err)
 {

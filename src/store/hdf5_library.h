@@ -29,7 +29,8 @@ arras_status ar_hdf5_load(arras_error *err);
     X(H5P_CLS_LINK_CREATE_ID_g) X(H5Pcreate) X(H5Pfill_value_defined) X(H5Pget_chunk)              \
     X(H5Pget_chunk_opts) X(H5Pget_driver_info) X(H5Pget_external_count) X(H5Pget_fill_value)       \
     X(H5Pget_filter2) X(H5Pget_layout) X(H5Pget_nfilters) X(H5Pget_sizes) X(H5Pget_userblock)      \
-    X(H5Pset_alloc_time) X(H5Pset_chunk) X(H5Pset_create_intermediate_group) X(H5Pset_deflate)     \
+    X(H5Pset_alignment) X(H5Pset_alloc_time) X(H5Pset_chunk) X(H5Pset_deflate)                     \
+    X(H5Pset_create_intermediate_group)                                                            \
     X(H5Pset_driver) X(H5Pset_fapl_sec2) X(H5Pset_file_locking) X(H5Pset_fill_time)                \
     X(H5Pset_fill_value) X(H5Pset_filter) X(H5Pset_fletcher32) X(H5Pset_layout) X(H5Pset_shuffle)  \
     X(H5Pset_szip) X(H5Rdereference2) X(H5Sclose) X(H5Screate) X(H5Screate_simple)                 \
@@ -123,6 +124,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Pget_nfilters (*ar_hdf5.H5Pget_nfilters)
 #define H5Pget_sizes (*ar_hdf5.H5Pget_sizes)
 #define H5Pget_userblock (*ar_hdf5.H5Pget_userblock)
+#define H5Pset_alignment (*ar_hdf5.H5Pset_alignment)
 #define H5Pset_alloc_time (*ar_hdf5.H5Pset_alloc_time)
 #define H5Pset_chunk (*ar_hdf5.H5Pset_chunk)
 #define H5Pset_create_intermediate_group (*ar_hdf5.H5Pset_create_intermediate_group)

@@ -93,6 +93,8 @@ typedef arras_sink_options ar_sink_options;
 
 typedef struct arras_sink ar_sink;
 
+enum { AR_BEHIND_BYTES = 8 << 20 };
+
 typedef struct {
     /* Stores the bytes of a whole chunk, at most once for each.  Several threads at once. */
     arras_status (*put)(ar_sink *self, const int64_t *chunk, const ar_chunk_bytes *bytes,
@@ -100,6 +102,9 @@ typedef struct {
     /* Instead, for arrays that are not chunked: cells lo <= i < hi in C order.  May be NULL. */
     arras_status (*write_box)(ar_sink *self, const int64_t *lo, const int64_t *hi,
                               const void *cells, arras_error *err);
+    /* From now on cells go to the disk while their writer goes on, which takes AR_BEHIND_BYTES of
+     * memory; nothing changes where that can't be done.  May be NULL. */
+    arras_status (*write_behind)(ar_sink *self, arras_error *err);
     /* Whether all cells of a box are there, from an earlier process.  May be NULL: none are. */
     bool (*has_box)(ar_sink *self, const int64_t *lo, const int64_t *hi);
     /* All is written: the array appears under its name, whole.  Releases the sink either way. */

@@ -8,6 +8,7 @@
 /* Numbered functions (H5Oget_info_by_name2) keep the meaning they have in 1.10. */
 #define H5_USE_110_API
 #include "store/hdf5_library.h"
+#include "store/flat.h"
 #include "store/store.h"
 
 #include <sys/stat.h>
@@ -219,7 +220,7 @@ typedef struct {
     ar_sink      base;
     ar_h5_draft *draft;
     hid_t        dataset;
-    int64_t      offset; /* of cells in one piece */
+    ar_flat      cells; /* that lie in one piece */
     char         inside[AR_H5_PATH];
 } ar_h5_sink;
 

@@ -156,6 +156,9 @@ static hid_t driver_id(void)
     return id;
 }
 
+/* What is large begins with a page, so that it can be written past the system's cache. */
+enum { LARGE = 1 << 18, PAGE = 4096 };
+
 hid_t ar_h5_open_draft(const char *path, unsigned flags, ar_h5_disk *disk)
 {
     ar_h5_ids   ids = { .n = 0 };
@@ -163,7 +166,8 @@ hid_t ar_h5_open_draft(const char *path, unsigned flags, ar_h5_disk *disk)
     hid_t       id = driver_id(), file = -1;
     hid_t       access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS));
 
-    if (id >= 0 && access >= 0 && H5Pset_driver(access, id, &info) >= 0)
+    if (id >= 0 && access >= 0 && H5Pset_driver(access, id, &info) >= 0 &&
+        H5Pset_alignment(access, LARGE, PAGE) >= 0)
         file = flags & H5F_ACC_TRUNC ? H5Fcreate(path, flags, H5P_DEFAULT, access)
                                      : H5Fopen(path, flags, access);
     ar_h5_close(&ids);

@@ -33,46 +33,20 @@ arras_status ar_h5_put(ar_sink *self, const int64_t *chunk, const ar_chunk_bytes
     return status;
 }
 
-/* Cells of the last axes that lie side by side in the box and in the file: *run bytes.  The axes
- * before them are the result. */
-static int find_run(const ar_store_info *info, const int64_t *lo, const int64_t *hi, int64_t *run)
-{
-    int  d = info->rank;
-    bool whole = true;
-
-    *run = (int64_t)arras_dtype_size(info->dtype);
-    while (d > 0 && whole) {
-        d--;
-        *run *= hi[d] - lo[d];
-        whole = hi[d] - lo[d] == info->shape[d];
-    }
-    return d;
-}
-
 /* The place of the cells was given out when the dataset was made, so that libhdf5 is not needed. */
 static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *hi,
                               const void *cells, arras_error *err)
 {
-    ar_h5_sink  *s = (ar_h5_sink *)self;
-    const char  *from = cells;
-    int64_t      at[ARRAS_MAX_RANK], run;
-    int          outer = find_run(&self->info, lo, hi, &run), d = 0;
-    ar_flat      flat = { .start = s->offset };
-    arras_status status = ARRAS_OK;
+    ar_h5_sink *s = (ar_h5_sink *)self;
 
-    ar_flat_dense(&flat, &self->info, false);
-    memcpy(at, lo, sizeof *at * (size_t)self->info.rank);
-    while (run > 0 && d >= 0 && status == ARRAS_OK) {
-        int64_t place = s->offset;
+    return ar_flat_write(&s->cells, &self->info, lo, hi, cells, self->name, err);
+}
 
-        for (int k = 0; k < self->info.rank; k++)
-            place += at[k] * flat.step[k];
-        status = ar_file_write(s->draft->disk.fd, from, run, place, self->name, err);
-        from += run;
-        for (d = outer - 1; d >= 0 && ++at[d] == hi[d]; d--)
-            at[d] = lo[d];
-    }
-    return status;
+static arras_status write_behind(ar_sink *self, arras_error *err)
+{
+    ar_h5_sink *s = (ar_h5_sink *)self;
+
+    return ar_flat_write_behind(&s->cells, &self->info, self->name, err);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -81,10 +55,10 @@ static arras_status finish(ar_sink *self, arras_error *err)
 {
     ar_h5_sink  *s = (ar_h5_sink *)self;
     arras_error  first;
-    arras_status closed = ARRAS_OK, left;
+    arras_status closed = ar_flat_settle(&s->cells, self->name, &first), left;
 
     ar_h5_enter();
-    if (H5Dclose(s->dataset) < 0)
+    if (H5Dclose(s->dataset) < 0 && closed == ARRAS_OK)
         closed = ar_h5_draft_fail(&first, s->draft, self->name, "it can't be completed");
     if (closed != ARRAS_OK)
         H5Ldelete(s->draft->file, s->inside, H5P_DEFAULT);
@@ -98,6 +72,7 @@ static void abandon(ar_sink *self)
 {
     ar_h5_sink *s = (ar_h5_sink *)self;
 
+    ar_flat_settle(&s->cells, self->name, NULL);
     ar_h5_enter();
     if (s->dataset >= 0)
         H5Dclose(s->dataset);
@@ -110,9 +85,9 @@ static void abandon(ar_sink *self)
 }
 
 static const ar_sink_type chunked = { .put = ar_h5_put, .finish = finish, .abandon = abandon };
-static const ar_sink_type contiguous = { .write_box = write_box,
-                                         .finish = finish,
-                                         .abandon = abandon };
+static const ar_sink_type contiguous = {
+    .write_box = write_box, .write_behind = write_behind, .finish = finish, .abandon = abandon
+};
 
 /* ---- What it is to be ------------------------------------------------------------------------ */
 
@@ -305,7 +280,9 @@ static arras_status place_cells(ar_h5_sink *s, arras_error *err)
     if (s->base.info.chunked)
         return take_filters(s, err);
     offset = H5Dget_offset(s->dataset);
-    s->offset = offset == HADDR_UNDEF ? 0 : (int64_t)offset;
+    s->cells =
+        (ar_flat){ .fd = s->draft->disk.fd, .start = offset == HADDR_UNDEF ? 0 : (int64_t)offset };
+    ar_flat_dense(&s->cells, &s->base.info, false);
     /* Without cells there is no place for them. */
     if (offset == HADDR_UNDEF && !is_empty(&s->base.info))
         return ar_h5_fail(err, ARRAS_EIO, s->base.name, "there is no place for its cells");

@@ -20,6 +20,31 @@ static arras_status count_bytes(ar_flow *flow, arras_error *err)
     return ARRAS_OK;
 }
 
+/* Whether an array is written behind the back of those who compute: it is larger than the memory
+ * that the run may have, so nobody counts on finding it in the system's cache later. */
+static bool is_written_behind(const ar_flow *flow, const ar_flow_array *a)
+{
+    enum { SHARE = 8 }; /* of the memory: one part in so many is not missed */
+
+    return a->sink && a->sink->type->write_behind && a->bytes > flow->memory &&
+           AR_BEHIND_BYTES <= flow->memory / SHARE;
+}
+
+static arras_status write_behind(ar_flow *flow, arras_error *err)
+{
+    arras_status status = ARRAS_OK;
+
+    for (int i = 0; i < flow->narrays && status == ARRAS_OK; i++) {
+        const ar_flow_array *a = &flow->arrays[i];
+
+        if (!is_written_behind(flow, a))
+            continue;
+        flow->memory -= AR_BEHIND_BYTES;
+        status = a->sink->type->write_behind(a->sink, err);
+    }
+    return status;
+}
+
 static int64_t chunk_bytes(const ar_store_info *info)
 {
     int64_t bytes = info->chunked ? (int64_t)arras_dtype_size(info->dtype) : 0;
@@ -219,6 +244,8 @@ arras_status ar_flow_open(ar_flow *flow, arras_error *err)
 
     if (status == ARRAS_OK)
         status = check_stages(flow, err);
+    if (status == ARRAS_OK)
+        status = write_behind(flow, err);
     if (status == ARRAS_OK)
         status = ar_flow_keep(flow, levels, err);
     if (status == ARRAS_OK) {

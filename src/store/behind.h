@@ -1,0 +1,24 @@
+/* behind.h -- writing behind the back of those who compute: whole pages are copied, the disk takes
+ * them past the system's cache, and the caller goes on.  Sees base/ only. */
+#ifndef AR_BEHIND_H
+#define AR_BEHIND_H
+
+#include "base/base.h"
+
+typedef struct ar_behind ar_behind;
+
+/* For a file that is open as fd, which must stay open, and of which `bytes` from `at` on will be
+ * written: their place on disk is taken now, so that a disk which is too small is known at once.
+ * *out is NULL where the system can't do this. */
+arras_status ar_behind_new(ar_behind **out, int fd, int64_t at, int64_t bytes, const char *name,
+                           arras_error *err);
+/* As ar_file_write.  Whatever the disk does not take at once is written the usual way.  Several
+ * threads at once, each to places of its own. */
+arras_status ar_behind_write(ar_behind *b, const void *bytes, int64_t n, int64_t at,
+                             const char *name, arras_error *err);
+/* Waits until all of it is written. */
+arras_status ar_behind_wait(ar_behind *b, const char *name, arras_error *err);
+/* Waits too.  NULL is fine. */
+void ar_behind_free(ar_behind *b);
+
+#endif
