@@ -348,6 +348,100 @@ static void long_rows_are_computed_one_by_one(void)
     end();
 }
 
+/* ---- Rows with borders, past the caches ------------------------------------------------------ */
+
+enum { ROWS = 3, COLUMNS = 203, SHIFTS = 17, AROUND = 64 };
+
+/* x[i, j - 1] + x[i, j + 2], with 0 outside; and the same times x[i, j]. */
+static void add_bordered(form *f, arras_dtype dtype, const arras_array *x)
+{
+    arras_dim  shape[] = { ROWS, COLUMNS };
+    arras_edge edges[] = { { ARRAS_EDGE_NONE, NULL }, { ARRAS_EDGE_CONSTANT, literal(0) } };
+    arras_expr i = ar_expr_index(g, 0), j = ar_expr_index(g, 1);
+    arras_expr left[] = { i, op2(AR_OP_add, j, literal(-1)) };
+    arras_expr right[] = { i, op2(AR_OP_add, j, literal(2)) };
+    arras_expr sum = op2(AR_OP_add, ar_expr_load_bound(g, 0, dtype, 2, left, edges),
+                         ar_expr_load_bound(g, 0, dtype, 2, right, edges));
+
+    add_result(f, 2, shape, sum, 1, x);
+    add_result(f, 2, shape, op2(AR_OP_multiply, sum, cell_of(0, dtype, i, j)), 1, x);
+}
+
+/* Whether just the cells of the box are in `got`, which was filled with 0xff. */
+static bool is_box(const char *got, const char *want, size_t size, const int64_t *lo,
+                   const int64_t *hi)
+{
+    char untouched[8];
+
+    memset(untouched, 0xff, sizeof untouched);
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = -AROUND / 8; j < COLUMNS; j++) {
+            bool        inside = j >= lo[1] && j < hi[1] && i >= lo[0] && i < hi[0];
+            ptrdiff_t   at = (i * COLUMNS + j) * (ptrdiff_t)size;
+            const char *cell = inside ? want + at : untouched;
+
+            if ((inside || i == 0 || j >= 0) && memcmp(got + at, cell, size) != 0)
+                return false;
+        }
+    return true;
+}
+
+static void check_boxes(ar_kernel *kernel, const form *f, const arras_results *want, int shift)
+{
+    static const int64_t from[] = { 0, 1, 7, 16, 100 };
+    static const int64_t to[] = { 101, 118, 130, COLUMNS - 1, COLUMNS };
+    const arras_buffer  *b = &want->items[0].buffer;
+    size_t               size = ar_dtype_size(b->dtype), bytes = ROWS * COLUMNS * size;
+    int64_t              made[2];
+    const int64_t *strides[] = { made, made, made }, *lengths[] = { b->shape, b->shape, b->shape };
+    char          *whole[] = { aligned_alloc(64, 8192), aligned_alloc(64, 8192) };
+    char          *data[] = { whole[0] + AROUND + (size_t)shift * size,
+                              whole[1] + AROUND + (size_t)(shift % 3 ? shift : 0) * size,
+                              bound[0].buffer.data };
+    ar_kernel_args args = { data, strides, lengths, NULL, ar_streaming(), ar_folds() };
+
+    CHECK(bytes + 2 * AROUND + SHIFTS * size <= 8192);
+    ar_strides_make(made, b->dtype, 2, b->shape);
+    for (size_t n = 0; n < AR_COUNT(from) * AR_COUNT(to); n++) {
+        int64_t lo[] = { n % 2, from[n % AR_COUNT(from)] }, hi[] = { ROWS, to[n / AR_COUNT(from)] };
+
+        for (int k = 0; k < 2; k++)
+            memset(whole[k], 0xff, 8192);
+        CHECK_EQ_INT(kernel(&args, lo, hi), 0);
+        for (int k = 0; k < f->n; k++)
+            CHECK(is_box(data[k], want->items[k].buffer.data, size, lo, hi));
+    }
+    free(whole[0]);
+    free(whole[1]);
+}
+
+/* Wherever rows start and end: whole cache lines leave as vectors, the others through a buffer. */
+static void rows_with_borders_pass_the_caches(void)
+{
+    static const arras_dtype types[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t t = 0; t < AR_COUNT(types); t++) {
+        form           f = { .dense = { false } };
+        ar_module     *module = NULL;
+        arras_results *want = NULL;
+        arras_array    x;
+        ar_kernel     *kernel;
+        bool           flat;
+
+        CASE("%s", ar_dtype_name(types[t]));
+        begin();
+        x = input_of("x", t ? "f64[3, 203]" : "f32[3, 203]", NULL);
+        add_bordered(&f, types[t], &x);
+        kernel = build(&module, &f, &flat);
+        CHECK_EQ_INT(ar_reference_run(&want, g, nbound, bound, NULL), ARRAS_OK);
+        for (int shift = 0; shift < SHIFTS && kernel && want; shift++)
+            check_boxes(kernel, &f, want, shift);
+        ar_results_free(want);
+        ar_module_close(module);
+        end();
+    }
+}
+
 TEST_MAIN
 {
     RUN(flat_results_share_their_cells);
@@ -357,4 +451,5 @@ TEST_MAIN
     RUN(columns_in_memory_are_folded_whole);
     RUN(rows_that_are_looked_up_are_read_one_by_one);
     RUN(long_rows_are_computed_one_by_one);
+    RUN(rows_with_borders_pass_the_caches);
 }
