@@ -64,11 +64,23 @@ static void put_edge_rule(ar_writer *w, arras_expr e, int axis)
                        edge_functions[rule], j, n);
 }
 
-/* "fill == 1 ? 0 : " */
+/* Which fill is the last that must be told from those before it: most often all are the same. */
+static int last_fill(arras_expr e)
+{
+    int last = e->nargs - e->rank;
+
+    while (last > 1 && e->args[e->rank + last - 1] == e->args[e->rank + last - 2])
+        last--;
+    return last;
+}
+
+/* "fill == 1 ? 0 : fill >= 2 ? 1 : " */
 static void print_fills(ar_writer *w, arras_expr e, const char *name)
 {
-    for (int fill = 1; fill <= e->nargs - e->rank; fill++) {
-        ar_text_printf(w->out, "%s == %d ? ", name, fill);
+    int last = last_fill(e);
+
+    for (int fill = 1; fill <= last; fill++) {
+        ar_text_printf(w->out, "%s %s %d ? ", name, fill == last ? ">=" : "==", fill);
         ar_c_cast(w, e->args[e->rank + fill - 1], e->type.dtype);
         ar_text_add(w->out, " : ");
     }
@@ -353,10 +365,12 @@ void ar_c_put_fill_row(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
     if (!read->rows)
         return;
     ar_text_printf(w->out, "const %s *const q%" PRId64 " = ", ar_c_type(dtype), e->id);
-    for (int k = e->rank; k < e->nargs; k++) {
-        put_fill_cells(w, e->args[k], dtype);
-        ar_text_printf(w->out, "f%" PRId64 " == %d ? z%" PRId64 "_%s : ", e->id, k - e->rank + 1,
-                       e->args[k]->id, ar_dtype_name(dtype));
+    for (int fill = 1; fill <= last_fill(e); fill++) {
+        arras_expr value = e->args[e->rank + fill - 1];
+
+        put_fill_cells(w, value, dtype);
+        ar_text_printf(w->out, "f%" PRId64 " %s %d ? z%" PRId64 "_%s : ", e->id,
+                       fill == last_fill(e) ? ">=" : "==", fill, value->id, ar_dtype_name(dtype));
     }
     ar_text_printf(w->out, "p%" PRId64 " + at%d;\n", e->id, strip->number);
 }

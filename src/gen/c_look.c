@@ -212,6 +212,18 @@ static int cells_of_rows(const ar_c_strip *strip)
     return (int)cells;
 }
 
+/* Where several vectors are computed side by side, those that are left over at the end of a segment
+ * take longest: there are none of them, and few segments, which are whole cache lines still. */
+static int whole_turns(const ar_c_strip *strip)
+{
+    arras_dtype dtype = strip->roots[0]->type.dtype;
+    int         turn = strip->abreast * ar_c_vector_cells(dtype), cells = turn;
+
+    while (cells * (int)ar_dtype_size(dtype) % 64 != 0)
+        cells += turn;
+    return AR_C_SEGMENT / cells * cells;
+}
+
 /* Short enough that all buffers stay in a small first cache, and that the memory is not idle for
  * long while functions are computed; long enough that a segment's start costs little. */
 static void choose_segment(ar_writer *w, ar_c_strip *strip)
@@ -234,6 +246,8 @@ static void choose_segment(ar_writer *w, ar_c_strip *strip)
         strip->segment /= 2;
     if (cells_of_rows(strip) < strip->segment)
         strip->segment = cells_of_rows(strip);
+    if (strip->vectors && !strip->cut && strip->abreast > 1)
+        strip->segment = whole_turns(strip);
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */

@@ -223,19 +223,30 @@ static int weigh(weight *sum, ar_writer *w, const ar_c_strip *strip, arras_expr 
     return fact->level;
 }
 
+/* Kernels are compiled for this machine: whether it has 32 registers for vectors, or 16. */
+static bool has_many_registers(void)
+{
+#if defined __x86_64__
+    return __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
 /* A processor looks ahead by some dozens of operations.  Where a cell takes more, each waiting for
  * the one before, it finds nothing to do meanwhile but what is written beside it.  All their values
  * must find room in registers, and all their statements take a compiler's time. */
 static int choose_abreast(const weight *sum, int n)
 {
-    enum { MANY = 16, REGISTERS = 12, MOST = 6, AT_ONCE = 4 };
+    enum { MANY = 16, AT_ONCE = 4 };
+    int registers = has_many_registers() ? 20 : 12, most = registers / 2;
     int room;
 
     if (sum->operations < MANY || sum->operations >= AT_ONCE * sum->depth)
         return 1;
-    room = REGISTERS / (sum->loads + n);
+    room = registers / (sum->loads + n);
     room = room < STATEMENTS / sum->operations ? room : STATEMENTS / sum->operations;
-    return room > MOST ? MOST : room > 1 ? room : 1;
+    return room > most ? most : room > 1 ? room : 1;
 }
 
 static void arrange_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
@@ -394,9 +405,9 @@ static void open_line_loop(ar_writer *w, const ar_c_strip *strip, int cells)
     int s = strip->number;
 
     ar_text_printf(w->out,
-                   "for (; e%d <= (a->stream ? upto%d + seg%d - at%d : n%d) - %d; e%d += %d) {\n"
+                   "for (; e%d <= end%d - %d; e%d += %d) {\n"
                    "const int64_t %s = at%d + e%d;\n",
-                   s, s, s, s, s, cells, s, cells, strip->name, s, s);
+                   s, s, cells, s, cells, strip->name, s, s);
 }
 
 /* Cells on their way to a buffer may be computed twice: then the second vector starts where one of
@@ -417,8 +428,8 @@ static void open_vector_loop(ar_writer *w, const ar_c_strip *strip, int cells)
         ar_text_printf(w->out,
                        "for (int64_t next%d; e%d < stop%d && e%d <= n%d - %d; e%d = next%d) {\n"
                        "const int64_t %s = at%d + e%d;\n"
-                       "next%d = next_vector(e%d, at%d - seg%d, n%d, %d, a->stream != 0);\n",
-                       s, s, s, s, s, cells, s, s, strip->name, s, s, s, s, s, s, s, cells);
+                       "next%d = next_vector(e%d, at%d - seg%d, n%d, %d, streams%d);\n",
+                       s, s, s, s, s, cells, s, s, strip->name, s, s, s, s, s, s, s, cells, s);
         return;
     }
     ar_text_printf(w->out,
@@ -480,8 +491,11 @@ static void put_vectors_and_lines(ar_writer *w, const ar_c_strip *strip, const a
     int s = strip->number;
 
     ar_text_printf(
-        w->out, "for (int64_t stop%d = a->stream ? from%d + seg%d - at%d : 0;; stop%d = n%d) {\n",
-        s, s, s, s, s, s);
+        w->out,
+        "const int streams%d = a->stream != 0;\n"
+        "const int64_t end%d = streams%d ? upto%d + seg%d - at%d : n%d;\n"
+        "for (int64_t stop%d = streams%d ? from%d + seg%d - at%d : 0;; stop%d = n%d) {\n",
+        s, s, s, s, s, s, s, s, s, s, s, s, s, s);
     put_vector_loop(w, strip, sink, 1);
     ar_text_printf(w->out, "if (stop%d == n%d)\nbreak;\n", s, s);
     if (strip->lines)
