@@ -39,7 +39,8 @@ class Scratch:
                 path.chmod(0o755)
         shutil.rmtree(self.folder)
 
-    def run(self, *args, stdin=b"", stdout=subprocess.PIPE, env=None, user=None):
+    def run(self, *args, stdin=b"", stdout=subprocess.PIPE, env=None, user=None, before=None):
+        """before: a function that is called in the new process first."""
         ran = subprocess.run(
             [self.command, *map(str, args)],
             input=stdin,
@@ -49,6 +50,7 @@ class Scratch:
             env={**os.environ, **(env or {})},
             timeout=120,
             user=user,
+            preexec_fn=before,
         )
         raw = ran.stdout or b""
         return Said(ran.returncode, raw.decode(errors="replace"), ran.stderr.decode(), raw)

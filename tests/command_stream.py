@@ -5,6 +5,8 @@ import fcntl
 import itertools
 import os
 import random
+import resource
+import signal
 import subprocess
 import time
 
@@ -176,6 +178,30 @@ def check_memory(scratch, tally, budget):
     remove(scratch, "lap.h5")
 
 
+# ---- Results larger than the memory: written while others compute ---
+
+def limit_files():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64 * 2**20, 64 * 2**20))
+
+
+def check_behind(scratch, tally):
+    """Aligned rows and rows that are not; a file that may not become so large is refused at once."""
+    shape = (5900, 5901)
+    i, j = np.ogrid[:shape[0], :shape[1]]
+    want = (i - 2.0 * j).astype("f4")
+    program = f"y[i:{shape[0]}, j:{shape[1]}] = f32(i - 2*j)"
+    for sink in ("y.npy", "y.h5:/y"):
+        said = scratch.run("run", program, "-o", f"y={sink}", "--memory=128M", "--explain")
+        told = [] if "past the cache: y, 139.3 MB" in said.err else [said.err]
+        tally.check(f"{sink} goes past the cache", told + complain(said, lambda: read(scratch, sink), want))
+        remove(scratch, sink)
+        said = scratch.run("run", program, "-o", f"y={sink}", "--memory=128M", before=limit_files)
+        refused = said.status == 1 and said.err.count("\n") == 1 and "File too large" in said.err
+        tally.check(f"{sink} does not fit", [] if refused else [said.err])
+    tally.check("nothing is left of what did not fit", [name for name in scratch.names() if "y." in name])
+
+
 # ---- Killed and resumed -----------------------------------------------------------------------------------------
 
 def check_kills(scratch, tally, h, kills, seed):
@@ -287,6 +313,7 @@ def main():
         check_columns(scratch, tally)
         check_replaced(scratch, tally, h)
         check_ignored(scratch, tally)
+        check_behind(scratch, tally)
         check_kills(scratch, tally, h, options.kills, 1)
         check_left_behind(scratch, tally, h)
         check_identity(scratch, tally)

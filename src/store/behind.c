@@ -22,7 +22,7 @@
 
 enum {
     PAGE = 4096, /* places in the file, lengths and memory are multiples of it */
-    SLOTS = 8,
+    SLOTS = 16,
     SLOT_BYTES = AR_BEHIND_BYTES / SLOTS,
     LEAST = 1 << 16 /* bytes that are worth it */
 };

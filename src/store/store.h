@@ -93,7 +93,7 @@ typedef arras_sink_options ar_sink_options;
 
 typedef struct arras_sink ar_sink;
 
-enum { AR_BEHIND_BYTES = 8 << 20 };
+enum { AR_BEHIND_BYTES = 16 << 20 };
 
 typedef struct {
     /* Stores the bytes of a whole chunk, at most once for each.  Several threads at once. */

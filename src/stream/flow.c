@@ -35,9 +35,10 @@ static arras_status write_behind(ar_flow *flow, arras_error *err)
     arras_status status = ARRAS_OK;
 
     for (int i = 0; i < flow->narrays && status == ARRAS_OK; i++) {
-        const ar_flow_array *a = &flow->arrays[i];
+        ar_flow_array *a = &flow->arrays[i];
 
-        if (!is_written_behind(flow, a))
+        a->behind = is_written_behind(flow, a);
+        if (!a->behind)
             continue;
         flow->memory -= AR_BEHIND_BYTES;
         status = a->sink->type->write_behind(a->sink, err);
@@ -324,6 +325,10 @@ void ar_flow_explain(ar_text *out, const ar_flow *flow)
             ar_text_printf(out, "kept: %s, %.1f MB %s\n", name_of(&flow->arrays[i]),
                            (double)flow->arrays[i].bytes / 1e6,
                            flow->arrays[i].whole ? "in memory" : "in a file");
+    for (int i = 0; i < flow->narrays; i++)
+        if (flow->arrays[i].behind)
+            ar_text_printf(out, "past the cache: %s, %.1f MB written while others compute\n",
+                           name_of(&flow->arrays[i]), (double)flow->arrays[i].bytes / 1e6);
     for (int i = 0; i < flow->npasses; i++)
         explain_pass(out, &flow->passes[i]);
 }

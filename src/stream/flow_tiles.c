@@ -13,7 +13,7 @@
 
 enum {
     COSY = 4 << 20,       /* bytes of a tile that caches like */
-    HALO_PERCENT = 5,     /* more of what is read should not be read twice */
+    HALO_PERCENT = 10,    /* more of what is read should not be read twice */
     TILES_PER_THREAD = 4, /* at least, so that all threads end at the same time */
     SMALLEST_PART = 8     /* of a tile that caches like: not less in panels */
 };

@@ -34,6 +34,7 @@ typedef struct {
 
     /* Set when passes are planned: */
     int64_t  bytes;
+    bool     behind; /* its sink writes while others compute, past the system's cache */
     bool     kept;  /* it is computed, or loaded, once and for all, before others use it */
     bool     owned; /* `whole` is the flow's */
     int      level; /* of the pass that keeps it */
