@@ -8,8 +8,9 @@ enum { SHORTEST_PS = 20 * 1000 * 1000, TILES_PER_THREAD = 8 };
 static const double longest_ps = 20e9;
 /* Across the order in which an array lies in memory: cells that share cache lines with others. */
 enum { CROSSING_TILE = 64 };
-/* Down columns: rows of so many cells are read at the speed of memory. */
-enum { WIDE_TILE = 1024 };
+/* Down columns: rows of so many cells are read at the speed of memory, at most and at least; the
+ * longer they are, the less often reading starts anew. */
+enum { WIDEST_TILE = 4096, WIDE_TILE = 1024 };
 
 static int64_t clamp(double wanted, int64_t most)
 {
@@ -93,6 +94,19 @@ static bool step_goes_down(const ar_step *step)
 
     return step->form.n > 0 &&
            cell_goes_down(step->form.lambdas[0], step->form.lambdas[0]->ref, &left);
+}
+
+/* Columns of a tile, the same in all of them; fewer where there would not be enough tiles.  others:
+ * how many tiles there are of each column. */
+static int64_t columns_down(int64_t columns, int64_t others, int threads)
+{
+    enum { LINE = 64 }; /* cells; more than a cache line has */
+    int64_t enough = (TILES_PER_THREAD * threads + others - 1) / others;
+    int64_t pieces = ar_min64(ar_max64((columns + WIDEST_TILE - 1) / WIDEST_TILE, enough),
+                              (columns + WIDE_TILE - 1) / WIDE_TILE);
+    int64_t tile = (columns + pieces - 1) / pieces;
+
+    return ar_min64(columns, (tile + LINE - 1) / LINE * LINE);
 }
 
 /* ---- Reads of several planes ----------------------------------------------------------------- */
@@ -241,6 +255,11 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
     }
     if (out->rank == 3 && !options->exact && crossing < 0)
         tile_planes(out, step, options);
+    if (!step->flat && !options->exact && step_goes_down(step)) {
+        int64_t columns = shape[step->rank - 1];
+
+        out->tile[step->rank - 1] = columns_down(columns, cells / columns, options->threads);
+    }
     fill_from_last(out, wanted_cells(step, cells, sizes, options), options->exact);
     count_tiles(out);
 }

@@ -206,6 +206,8 @@ arras_status ar_taskgraph_run(ar_taskgraph *graph, ar_pool *pool, arras_error *e
         graph->run = ar_pool_claim(pool);
     /* A graph whose last run was brief is given to those who are awake; sleepers are woken only
      * when it turns out to take longer this time. */
+    if (graph->run && !graph->brief)
+        ar_pool_make_way(pool);
     if (graph->run)
         open_run(graph, graph->brief ? BRIEF : 0);
     return end(graph, err);
@@ -220,6 +222,7 @@ arras_status ar_taskgraph_start(ar_taskgraph *graph, ar_pool *pool, arras_error 
     graph->run = ar_pool_claim(pool);
     if (graph->run) {
         open_run(graph, 0);
+        ar_pool_make_way(pool);
         ar_pool_notify(pool, graph->run, graph->nsources + graph->nsource_loops);
     }
     return ARRAS_OK;

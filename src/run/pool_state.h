@@ -47,7 +47,7 @@ typedef struct {
     ar_pool  *pool;
     pthread_t thread;
     int       number; /* 0 is the caller */
-    int       cpu;    /* -1: any */
+    int       cpu;    /* -1: any; changes while `moving` is held */
 } ar_worker;
 
 struct ar_pool {
@@ -58,6 +58,8 @@ struct ar_pool {
     atomic_bool    started;
     int            threads, workers; /* workers: those that did start */
     int64_t        patience;         /* ns of polling before sleep */
+    atomic_bool    moving;           /* somebody changes who has which CPU */
+    atomic_int     vacant;           /* a CPU that no worker has; -1: they have no CPUs */
     int            references;
     bool           shared;
     struct ar_pool *next; /* of all pools */
@@ -146,6 +148,8 @@ void ar_taskgraph_measure(ar_taskgraph *graph);
 /* Work was added to a run, or was left by someone who found it: if nobody is looking for work,
  * someone who sleeps is woken.  Whoever finds work calls this again: no one else need be told. */
 void ar_pool_notify(ar_pool *pool, ar_run *run, int64_t pieces);
+/* Before the calling thread takes part in a run: no sleeping worker is to wake on its CPU. */
+void ar_pool_make_way(ar_pool *pool);
 /* The run in progress starts no more parts.  False: there is none, or something else stopped it. */
 bool ar_taskgraph_stop(ar_taskgraph *graph, arras_status why);
 

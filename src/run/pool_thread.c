@@ -112,6 +112,33 @@ static bool is_quiet(ar_run *run)
     return until && ar_clock() < until;
 }
 
+/* The system may have put the caller, while it slept, on the CPU of a worker: they would take turns
+ * there until it notices, which takes milliseconds.  That worker gets the CPU that is left. */
+void ar_pool_make_way(ar_pool *pool)
+{
+    int       cpu, vacant = atomic_load_explicit(&pool->vacant, memory_order_relaxed);
+    cpu_set_t cpus;
+
+    if (vacant < 0 || !sleepers(atomic_load_explicit(&pool->idle, memory_order_relaxed)))
+        return;
+    cpu = sched_getcpu();
+    if (cpu < 0 || cpu == vacant ||
+        atomic_exchange_explicit(&pool->moving, true, memory_order_acquire))
+        return;
+    vacant = atomic_load_explicit(&pool->vacant, memory_order_relaxed);
+    for (int k = 1; k <= pool->workers && cpu != vacant; k++) {
+        if (pool->worker[k].cpu != cpu)
+            continue;
+        CPU_ZERO(&cpus);
+        CPU_SET((size_t)vacant, &cpus);
+        pthread_setaffinity_np(pool->worker[k].thread, sizeof cpus, &cpus); /* a wish */
+        pool->worker[k].cpu = vacant;
+        atomic_store_explicit(&pool->vacant, cpu, memory_order_relaxed);
+        break;
+    }
+    atomic_store_explicit(&pool->moving, false, memory_order_release);
+}
+
 void ar_pool_notify(ar_pool *pool, ar_run *run, int64_t pieces)
 {
     uint32_t caller = atomic_load(&run->caller);
@@ -234,6 +261,8 @@ static void choose_cpus(ar_pool *pool)
     int       cpu = sched_getcpu();
     bool      known = cpu >= 0 && sched_getaffinity(0, sizeof cpus, &cpus) == 0;
 
+    atomic_store_explicit(&pool->vacant, known && CPU_COUNT(&cpus) >= pool->threads ? cpu : -1,
+                          memory_order_relaxed);
     for (int k = 1; k < pool->threads; k++) {
         pool->worker[k].cpu = -1;
         if (!known || CPU_COUNT(&cpus) < pool->threads)
