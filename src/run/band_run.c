@@ -23,13 +23,13 @@ static int64_t bytes_of(const ar_tensor *tensor)
     return tensor->count * (int64_t)ar_dtype_size(tensor->dtype);
 }
 
-/* What stays in the cache anyway is better computed by all threads at once; and a row must not be
- * more than what the cache can hold.  bytes: of all arrays that are inside. */
+/* What stays in the caches of all threads anyway is better computed by all of them at once; and a
+ * row must not be more than what a cache can hold.  bytes: of all arrays that are inside. */
 static bool is_worth_it(const arras_run *run, int home, int axis, int64_t bytes)
 {
     const ar_tensor *result = &run->arrays[run->core->plan.steps[home].results[0]];
 
-    return bytes > 4 * cache_bytes(run) && result->shape[axis] > 1 &&
+    return bytes > run->program->threads * cache_bytes(run) && result->shape[axis] > 1 &&
            bytes / result->shape[axis] <= ar_max64(cache_bytes(run), LEAST_CACHE);
 }
 
