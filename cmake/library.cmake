@@ -38,6 +38,8 @@ set_source_files_properties(src/api/kept_program.c PROPERTIES COMPILE_DEFINITION
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
     set_source_files_properties(src/gen/folds_avx2.c PROPERTIES COMPILE_OPTIONS -mavx2)
+    set_source_files_properties(src/run/product_avx2.c PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
+    set_source_files_properties(src/run/product_avx512.c PROPERTIES COMPILE_OPTIONS -mavx512f)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS src/*/*.c)

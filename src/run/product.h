@@ -1,0 +1,40 @@
+/* product.h -- products of matrices of real numbers, computed by ourselves.
+ *
+ * A cell's terms are added in blocks of AR_PRODUCT_TERMS: within a block one after the other, each
+ * product and sum rounded once, beginning with 0; then the sums of the blocks are added in order
+ * (docs/semantics.md).  So a cell's bits depend on its terms only: not on how a product is cut into
+ * boxes, on strides, or on the instruction set.
+ *
+ * Internal to run/; sees base/ and ir/. */
+#ifndef AR_RUN_PRODUCT_H
+#define AR_RUN_PRODUCT_H
+
+#include "ir/ir.h"
+#include "run/product_kernel.h"
+
+enum { AR_PRODUCT_TERMS = 256 };
+
+/* c[i, j] = sum over k of a[i, k] * b[k, j].  Strides are in bytes. */
+typedef struct {
+    arras_dtype dtype;
+    int64_t     rows, columns, terms;
+    const char *a;
+    int64_t     a_row, a_term;
+    const char *b;
+    int64_t     b_term, b_column;
+    char       *c; /* its columns lie side by side */
+    int64_t     c_row;
+} ar_product;
+
+/* The best table that this processor can run, by AR_PRODUCT_*; NULL: none. */
+const ar_product_kernel *ar_product_kernels(void);
+
+/* Whether it copies a, too, before it multiplies. */
+bool ar_product_copies_a(const ar_product *product);
+/* Bytes of memory with which a product of these lengths, or shorter ones, runs at full speed. */
+int64_t ar_product_room(const ar_product_kernel *kernels, const ar_product *product);
+/* room: aligned to 64, of ar_product_room bytes, used until it returns; without (NULL) it is slower
+ * and has the same bits.  dtype: ARRAS_F32 or ARRAS_F64.  Threads may call it at the same time. */
+void ar_product_run(const ar_product_kernel *kernels, const ar_product *product, void *room);
+
+#endif

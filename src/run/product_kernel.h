@@ -1,0 +1,27 @@
+/* product_kernel.h -- tiles of a product: the innermost loops, one table for each instruction set.
+ * Internal to run/; sees base/ only. */
+#ifndef AR_RUN_PRODUCT_KERNEL_H
+#define AR_RUN_PRODUCT_KERNEL_H
+
+#include "base/base.h"
+
+/* Adds a[i, k] * strip[k, j] over k to c[i, j], for all cells of a tile; `first`: to nothing.  The
+ * sums stay in registers until all terms are added.  strip: rows of exactly as many columns as the
+ * tile has, aligned to 64 bytes.  Strides are in bytes; columns of c lie side by side. */
+typedef void ar_product_tile(const char *a, int64_t a_row, int64_t a_term, const char *strip,
+                             int64_t terms, char *c, int64_t c_row, bool first);
+
+typedef struct {
+    int              rows, columns; /* of a tile */
+    ar_product_tile *run;
+} ar_product_kernel;
+
+enum { AR_PRODUCT_F32, AR_PRODUCT_F64, AR_PRODUCT_TYPES };
+/* The most that a tile has. */
+enum { AR_TILE_ROWS = 14, AR_TILE_ROW_BYTES = 128 };
+
+/* Each needs a processor that has them: see ar_product_kernels. */
+extern const ar_product_kernel ar_product_avx2[AR_PRODUCT_TYPES]; /* and FMA */
+extern const ar_product_kernel ar_product_avx512[AR_PRODUCT_TYPES];
+
+#endif
