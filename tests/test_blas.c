@@ -1,8 +1,9 @@
-/* test_blas.c -- products of matrices are recognised, and OpenBLAS's are those of the reference
- * evaluator within the bound of docs/semantics.md. */
+/* test_blas.c -- products of matrices are recognised; those in blocks and OpenBLAS's are those of
+ * the reference evaluator within the bound of docs/semantics.md. */
 #include "evaluate.h"
 #include "opt/opt.h"
 #include "run/blas.h"
+#include "run/multiply.h"
 
 #include <float.h>
 
@@ -111,20 +112,20 @@ static ar_kernel_args args_of(const product *p, const int64_t **strides, const i
 }
 
 /* In two boxes: all rows of the first panels, then the rest. */
-static bool run_product(product *p)
+static bool run_product(product *p, ar_multiplier by)
 {
     const int64_t *strides[OPERANDS], *lengths[OPERANDS];
     ar_kernel_args args = args_of(p, strides, lengths);
     int            row = p->gemm.row;
     int64_t        lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK];
 
-    if (!ar_blas_gemm_takes(&p->gemm, &args))
+    if (!ar_multiplier_takes(by, &p->gemm, &args))
         return false;
     memcpy(hi, p->lambda->shape, sizeof *hi * (size_t)p->lambda->rank);
     hi[row] = ar_min64(hi[row], AR_GEMM_ROWS);
-    ar_blas_gemm(&p->gemm, &args, lo, hi);
+    ar_multiply(by, &p->gemm, &args, lo, hi, NULL);
     lo[row] = hi[row], hi[row] = p->lambda->shape[row];
-    ar_blas_gemm(&p->gemm, &args, lo, hi);
+    ar_multiply(by, &p->gemm, &args, lo, hi, NULL);
     return true;
 }
 
@@ -170,7 +171,7 @@ static void compare(const product *p, const char *want)
     CHECK(worst <= bound_of(p));
 }
 
-static void check_product(arras_array out, int64_t spread, bool taken)
+static void check_product(arras_array out, int64_t spread, bool by_blas)
 {
     product        p = { 0 };
     arras_results *want = NULL;
@@ -178,7 +179,10 @@ static void check_product(arras_array out, int64_t spread, bool taken)
     if (open_product(&p, out) && CHECK(ar_gemm_match(&p.gemm, p.lambda)) &&
         CHECK_EQ_INT(ar_reference_run(&want, p.plain, nbound, bound, NULL), ARRAS_OK)) {
         place_operands(&p, spread);
-        if (ar_blas_available() && CHECK_EQ_INT(run_product(&p), taken) && taken)
+        if (ar_blas_available() && CHECK_EQ_INT(run_product(&p, AR_BY_BLAS), by_blas) && by_blas)
+            compare(&p, want->items[0].buffer.data);
+        if (ar_product_kernels() && p.gemm.dtype <= ARRAS_F64 &&
+            CHECK(run_product(&p, AR_BY_PRODUCT)))
             compare(&p, want->items[0].buffer.data);
     }
     ar_results_free(want);

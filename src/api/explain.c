@@ -53,8 +53,7 @@ static void print_steps(ar_text *out, const ar_plan *plan, const ar_band_place *
         const ar_step *step = &plan->steps[s];
 
         ar_text_printf(out, "  %d kernel %d%s%s%s makes", s, step->code, step->flat ? ", flat" : "",
-                       step->constant ? ", once" : "",
-                       step->gemm ? ", by OpenBLAS when large" : "");
+                       step->constant ? ", once" : "", step->gemm ? ", in blocks when large" : "");
         for (int k = 0; k < step->form.n; k++) {
             ar_text_add(out, k ? "; " : " ");
             print_array(out, plan, step->results[k]);

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-/* Said in docs/semantics.md too.  Smaller products do not take as long as loading the library does,
- * and keep the documented order; narrow ones are small contractions, for which kernels of our own
- * are faster. */
+/* Said in docs/semantics.md too.  Smaller products keep the order of other sums; narrow ones are
+ * small contractions, for which generated kernels are faster. */
 enum { LEAST_FLOPS = 2000000, LEAST_LENGTH = 8, NARROW = 64 };
 
 /* ---- Reads ----------------------------------------------------------------------------------- */

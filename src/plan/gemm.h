@@ -1,5 +1,5 @@
-/* gemm.h -- index lambdas that are products of two matrices, perhaps many at once: a library can
- * compute them.  Sees base/ and ir/. */
+/* gemm.h -- index lambdas that are products of two matrices, perhaps many at once: large ones need
+ * no kernel (run/multiply.h).  Sees base/ and ir/. */
 #ifndef AR_PLAN_GEMM_H
 #define AR_PLAN_GEMM_H
 
@@ -19,16 +19,17 @@ typedef struct {
     int             rank, row, column; /* of the result */
     ar_gemm_operand a, b;              /* a has the row, b the column */
     arras_dim       terms;
+    bool            dense; /* both operands are in C order; set by the plan */
 } ar_gemm;
 
 /* Both operands are plain reads: each index is one of the result's or the sum's, each once. */
 bool ar_gemm_match(ar_gemm *out, arras_array lambda);
 
-/* Whether one product is so large that the library is faster than a kernel of our own.  It depends
- * on nothing else, as the library adds in another order than docs/semantics.md's. */
+/* Whether one product is so large that blocks or a library are faster than a generated kernel.  It
+ * depends on nothing else, as they add in another order (docs/semantics.md). */
 bool ar_gemm_is_large(int64_t rows, int64_t columns, int64_t terms);
 
-/* The library's sums may depend on how many rows it is given at once.  So that results do not
+/* OpenBLAS's sums may depend on how many rows it is given at once.  So that results do not
  * depend on threads, boxes that go to it begin at multiples of this, and end there or with the
  * result; and they have all columns. */
 enum { AR_GEMM_ROWS = 512 };

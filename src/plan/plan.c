@@ -134,8 +134,9 @@ static const ar_gemm *find_gemm(planner *p, arras_array lambda, const bool *dens
 {
     ar_gemm gemm;
 
-    if (!ar_gemm_match(&gemm, lambda) || !dense[gemm.a.input] || !dense[gemm.b.input])
+    if (!ar_gemm_match(&gemm, lambda))
         return NULL;
+    gemm.dense = dense[gemm.a.input] && dense[gemm.b.input];
     return ar_arena_copy(&p->plan->arena, &gemm, 1, sizeof gemm);
 }
 

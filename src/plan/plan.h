@@ -42,7 +42,7 @@ typedef struct {
     bool           flat;      /* see ar_kernel_is_flat */
     bool           constant;  /* runs once, before the first launch */
     bool           may_fault; /* a read may be outside, or a minimum over nothing */
-    const ar_gemm *gemm;      /* not NULL: a product of matrices, in C order both */
+    const ar_gemm *gemm;      /* not NULL: a product of matrices */
     /* Of input k along its own axis x, at [k * rank + x]; of those that other steps compute.  NULL:
      * none are. */
     const ar_row_reach *reach;
@@ -175,8 +175,8 @@ typedef struct {
 /* shape: of the results, as numbers. */
 void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, const int64_t *sizes,
                     const ar_tile_options *options);
-/* For a product that a library computes: see AR_GEMM_ROWS. */
-void ar_tiling_rows(ar_tiling *out, const ar_gemm *gemm, const int64_t *shape);
+/* For tiles of another's choice: counts them. */
+void ar_tiling_count(ar_tiling *tiling);
 void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number);
 
 /* ---- Memory (place.c) ------------------------------------------------------------------------ */

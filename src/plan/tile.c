@@ -226,7 +226,7 @@ static void fill_from_last(ar_tiling *t, int64_t cells, bool exact)
     }
 }
 
-static void count_tiles(ar_tiling *t)
+void ar_tiling_count(ar_tiling *t)
 {
     t->count = 1;
     for (int axis = 0; axis < t->rank; axis++) {
@@ -261,17 +261,7 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
         out->tile[step->rank - 1] = columns_down(columns, cells / columns, options->threads);
     }
     fill_from_last(out, wanted_cells(step, cells, sizes, options), options->exact);
-    count_tiles(out);
-}
-
-void ar_tiling_rows(ar_tiling *out, const ar_gemm *gemm, const int64_t *shape)
-{
-    *out = (ar_tiling){ .rank = gemm->rank };
-    for (int axis = 0; axis < gemm->rank; axis++) {
-        out->shape[axis] = shape[axis];
-        out->tile[axis] = axis == gemm->column ? shape[axis] : axis == gemm->row ? AR_GEMM_ROWS : 1;
-    }
-    count_tiles(out);
+    ar_tiling_count(out);
 }
 
 void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number)

@@ -27,6 +27,7 @@ static struct {
     gemm_f32     *f32;
     gemm_f64     *f64;
     gemm_complex *c64, *c128;
+    ar_blas_wish  wish;
     bool          there;
 } blas;
 
@@ -75,11 +76,18 @@ static void open_blas(void)
     const char *chosen = getenv("ARRAS_BLAS");
 
     if (chosen && *chosen) {
-        blas.there = strcmp(chosen, "none") != 0 && open_library(chosen);
+        blas.wish = strcmp(chosen, "none") == 0 ? AR_BLAS_NONE : AR_BLAS_NAMED;
+        blas.there = blas.wish == AR_BLAS_NAMED && open_library(chosen);
         return;
     }
     for (size_t i = 0; i < AR_COUNT(places) && !blas.there; i++)
         blas.there = open_library(places[i]);
+}
+
+ar_blas_wish ar_blas_wished(void)
+{
+    pthread_once(&once, open_blas);
+    return blas.wish;
 }
 
 bool ar_blas_available(void)
@@ -165,95 +173,4 @@ void ar_blas_run(const ar_product *product)
         blas.c128(ROW_MAJOR, a.is, b.is, m, n, k, one_c128, p->a, a.step, p->b, b.step, zero_c128,
                   p->c, c_step);
     }
-}
-
-/* ---- Products of a lambda -------------------------------------------------------------------- */
-
-static int64_t stride_of(const ar_kernel_args *args, const ar_gemm_operand *operand, int axis)
-{
-    return axis < 0 ? 0 : args->strides[1 + operand->input][axis];
-}
-
-/* The first of its products, with all rows. */
-static ar_product product_of(const ar_gemm *gemm, const ar_kernel_args *args)
-{
-    const ar_gemm_operand *a = &gemm->a, *b = &gemm->b;
-
-    return (ar_product){ .dtype = gemm->dtype,
-                         .rows = args->shapes[0][gemm->row],
-                         .columns = args->shapes[0][gemm->column],
-                         .terms = args->shapes[1 + a->input][a->term],
-                         .a = args->data[1 + a->input],
-                         .a_row = stride_of(args, a, a->axis[gemm->row]),
-                         .a_term = stride_of(args, a, a->term),
-                         .b = args->data[1 + b->input],
-                         .b_term = stride_of(args, b, b->term),
-                         .b_column = stride_of(args, b, b->axis[gemm->column]),
-                         .c = args->data[0],
-                         .c_row = args->strides[0][gemm->row] };
-}
-
-bool ar_blas_gemm_takes(const ar_gemm *gemm, const ar_kernel_args *args)
-{
-    ar_product product = product_of(gemm, args);
-
-    return ar_blas_takes(&product);
-}
-
-/* Moves on by `steps` along an axis of the result. */
-static void move(ar_product *p, const ar_gemm *gemm, const ar_kernel_args *args, int axis,
-                 int64_t steps)
-{
-    p->a += steps * stride_of(args, &gemm->a, gemm->a.axis[axis]);
-    p->b += steps * stride_of(args, &gemm->b, gemm->b.axis[axis]);
-    p->c += steps * args->strides[0][axis];
-}
-
-/* The rows of one product, a panel at a time. */
-static void run_rows(ar_product p, const ar_gemm *gemm, const ar_kernel_args *args, int64_t lo,
-                     int64_t hi)
-{
-    move(&p, gemm, args, gemm->row, lo);
-    while (lo < hi) {
-        int64_t end = ar_min64(hi, (lo / AR_GEMM_ROWS + 1) * AR_GEMM_ROWS);
-
-        p.rows = end - lo;
-        ar_blas_run(&p);
-        move(&p, gemm, args, gemm->row, end - lo);
-        lo = end;
-    }
-}
-
-/* Sets the next index of the batch axes; false when all have been. */
-static bool next_batch(ar_product *p, int64_t *at, const ar_gemm *gemm, const ar_kernel_args *args,
-                       const int64_t *lo, const int64_t *hi)
-{
-    for (int axis = gemm->column - 1; axis >= 0; axis--) {
-        if (axis == gemm->row)
-            continue;
-        move(p, gemm, args, axis, 1);
-        if (++at[axis] < hi[axis])
-            return true;
-        move(p, gemm, args, axis, lo[axis] - hi[axis]);
-        at[axis] = lo[axis];
-    }
-    return false;
-}
-
-void ar_blas_gemm(const ar_gemm *gemm, const ar_kernel_args *args, const int64_t *lo,
-                  const int64_t *hi)
-{
-    ar_product p = product_of(gemm, args);
-    int64_t    at[ARRAS_MAX_RANK];
-
-    for (int axis = 0; axis < gemm->rank; axis++) {
-        if (lo[axis] >= hi[axis])
-            return;
-        at[axis] = lo[axis];
-        if (axis != gemm->row && axis != gemm->column)
-            move(&p, gemm, args, axis, lo[axis]);
-    }
-    do
-        run_rows(p, gemm, args, lo[gemm->row], hi[gemm->row]);
-    while (next_batch(&p, at, gemm, args, lo, hi));
 }

@@ -1,6 +1,6 @@
 /* instance.c -- a core with every size known: shapes, memory and tasks. */
-#include "run/blas.h"
 #include "run/buffers.h"
+#include "run/multiply.h"
 #include "run/program.h"
 
 #include <stdio.h>
@@ -129,15 +129,17 @@ static bool should_stream(const arras_run *run, const ar_step *step)
     return bytes > ar_cache_bytes(3) / 2;
 }
 
-static bool goes_to_library(const arras_run *run, const ar_step *step, const ar_kernel_args *args)
+static ar_multiplier choose_multiplier(const arras_run *run, const ar_step *step,
+                                       const ar_kernel_args *args)
 {
     const ar_gemm *gemm = step->gemm;
+    ar_multiplier  by = AR_BY_KERNEL;
     int64_t        terms;
 
-    return ar_dim_value(&terms, run->core->optimised, gemm->terms, run->sizes, NULL) == ARRAS_OK &&
-           run->arrays[step->results[0]].count > 0 &&
-           ar_gemm_is_large(args->shapes[0][gemm->row], args->shapes[0][gemm->column], terms) &&
-           ar_blas_available() && ar_blas_gemm_takes(gemm, args);
+    if (gemm && run->arrays[step->results[0]].count > 0 &&
+        ar_dim_value(&terms, run->core->optimised, gemm->terms, run->sizes, NULL) == ARRAS_OK)
+        by = ar_multiplier_choose(gemm, args->shapes[0], terms);
+    return by != AR_BY_KERNEL && ar_multiplier_takes(by, gemm, args) ? by : AR_BY_KERNEL;
 }
 
 static void open_step(arras_run *run, int number, char **data, const int64_t **lists)
@@ -169,11 +171,34 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
                                 run->sizes,
                                 should_stream(run, step) ? ar_streaming() : NULL,
                                 ar_folds() };
-    s->library = step->gemm && goes_to_library(run, step, &s->args);
-    if (s->library)
-        ar_tiling_rows(&s->tiling, step->gemm, s->shapes[0]);
+    s->by = choose_multiplier(run, step, &s->args);
+    if (s->by != AR_BY_KERNEL)
+        ar_multiply_tiling(&s->tiling, s->by, step->gemm, &s->args, options.threads);
     else
         ar_tiling_make(&s->tiling, step, s->shapes[0], run->sizes, &options);
+}
+
+/* Steps share it: what a thread has is for the box it is in. */
+static arras_status make_multiply_room(arras_run *run, arras_error *err)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < run->nsteps; i++) {
+        ar_step_run *s = &run->steps[i];
+
+        if (s->by != AR_BY_KERNEL)
+            bytes =
+                ar_max64(bytes, ar_multiply_room(s->by, s->step->gemm, &s->args, s->tiling.tile));
+    }
+    if (bytes == 0)
+        return ARRAS_OK;
+    bytes = (bytes + AR_BLOCK_ALIGN - 1) / AR_BLOCK_ALIGN * AR_BLOCK_ALIGN;
+    run->room = ar_buffer_take(bytes * run->program->threads);
+    for (int i = 0; i < run->nsteps; i++) {
+        run->steps[i].room = run->room;
+        run->steps[i].room_bytes = bytes;
+    }
+    return run->room ? ARRAS_OK : ar_fail_memory(err, (size_t)(bytes * run->program->threads));
 }
 
 static arras_status open_steps(arras_run *run, arras_error *err)
@@ -204,11 +229,11 @@ static arras_status run_tiles(void *context, int64_t first, int64_t last, int th
     const ar_step_run *s = context;
     int64_t            lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
 
-    (void)thread;
     for (int64_t tile = first; tile < last; tile++) {
         ar_tiling_box(lo, hi, &s->tiling, tile);
-        if (s->library)
-            ar_blas_gemm(s->step->gemm, &s->args, lo, hi);
+        if (s->by != AR_BY_KERNEL)
+            ar_multiply(s->by, s->step->gemm, &s->args, lo, hi,
+                        s->room ? s->room + thread * s->room_bytes : NULL);
         else if (s->kernel(&s->args, lo, hi))
             return ar_fail(err, ARRAS_EINDEX, "an index is outside its array");
     }
@@ -312,6 +337,8 @@ static arras_status open_instance(arras_run *run, const int64_t *sizes, arras_er
     if (status == ARRAS_OK)
         status = open_steps(run, err);
     if (status == ARRAS_OK)
+        status = make_multiply_room(run, err);
+    if (status == ARRAS_OK)
         status = ar_instance_bands(run, err);
     if (status == ARRAS_OK)
         status = add_tasks(run, err);
@@ -352,6 +379,7 @@ void ar_instance_free(arras_run *run)
     ar_instance_bands_free(run);
     ar_trace_free(run->trace);
     ar_buffer_give(run->block);
+    ar_buffer_give(run->room);
     for (int i = 0; run->detours && i < ar_graph_output_count(run->core->optimised); i++)
         ar_buffer_give(run->detours[i]);
     for (int a = 0; run->aligned && a < run->core->plan.narrays; a++)

@@ -57,7 +57,9 @@ typedef struct {
     char          **data; /* args.data */
     const int64_t **strides, **shapes;
     ar_tiling       tiling;
-    bool            library; /* computes it: step->gemm */
+    ar_multiplier   by;         /* whom it is computed */
+    char           *room;       /* for each thread, where it is not a kernel */
+    int64_t         room_bytes; /* of one thread's */
     int             home; /* the last step of its band: mostly its own number */
     struct ar_band *band; /* of the last step of a band; else NULL */
 } ar_step_run;
@@ -125,6 +127,7 @@ struct arras_run {
     ar_memory_plan memory;
     int64_t        bytes_moved;
     void          *block; /* of temporaries */
+    void          *room;  /* of all steps that multiply */
 
     /* Of the launch: */
     int            nbound, bound_room;

@@ -111,12 +111,16 @@ typedef struct {
     const int64_t *shape, *strides; /* shape: of the whole array */
 } ar_operand;
 
+/* Who computes the cells of a step: its kernel; or, of a large product of matrices, product.c or
+ * OpenBLAS. */
+typedef enum { AR_BY_KERNEL, AR_BY_PRODUCT, AR_BY_BLAS } ar_multiplier;
+
 /* A step of a core, with every size known. */
 typedef struct {
     const ar_core *core;
     const ar_step *step;
     const int64_t *sizes;
-    bool           library; /* computes it */
+    ar_multiplier  by;      /* whom it is computed */
     bool           rows;    /* boxes have whole rows */
 } ar_box_step;
 

@@ -1,5 +1,6 @@
 /* step_box.c -- the cells of one box of a step's results, on boxes of arrays. */
-#include "run/blas.h"
+#include "run/buffers.h"
+#include "run/multiply.h"
 #include "run/program.h"
 
 #include <string.h>
@@ -18,12 +19,11 @@ ar_box_step ar_box_step_make(const ar_core *core, int step, const int64_t *sizes
     s.rows = ar_kernel_joins_rows(&s.step->form);
     if (gemm && ar_shape_count(&cells, gemm->rank, shapes[0]) && cells > 0 &&
         ar_dim_value(&terms, core->optimised, gemm->terms, sizes, NULL) == ARRAS_OK)
-        s.library = ar_gemm_is_large(shapes[0][gemm->row], shapes[0][gemm->column], terms) &&
-                    ar_blas_available();
+        s.by = ar_multiplier_choose(gemm, shapes[0], terms);
     return s;
 }
 
-/* The library gets the rows it gets when the array is whole, so that it gives the same bits. */
+/* OpenBLAS gets the rows it gets when the array is whole, so that it gives the same bits. */
 void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, int64_t *hi)
 {
     const ar_gemm *gemm = s->step->gemm;
@@ -32,7 +32,7 @@ void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, 
         lo[s->step->rank - 1] = 0;
         hi[s->step->rank - 1] = shape[s->step->rank - 1];
     }
-    if (!s->library)
+    if (s->by != AR_BY_BLAS)
         return;
     lo[gemm->row] = lo[gemm->row] / AR_GEMM_ROWS * AR_GEMM_ROWS;
     hi[gemm->row] = (hi[gemm->row] + AR_GEMM_ROWS - 1) / AR_GEMM_ROWS * AR_GEMM_ROWS;
@@ -43,7 +43,7 @@ void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, 
 
 bool ar_box_step_wants_all(const ar_box_step *s, int input, int axis)
 {
-    return axis > 0 && (s->library || ar_kernel_needs_whole(&s->step->form, input, axis));
+    return axis > 0 && (s->by == AR_BY_BLAS || ar_kernel_needs_whole(&s->step->form, input, axis));
 }
 
 /* ---- Flat kernels ---------------------------------------------------------------------------- */
@@ -104,6 +104,23 @@ static int run_flat(const ar_box_step *s, ar_kernel *kernel, ar_kernel_args *arg
     return failed;
 }
 
+/* ---- Products -------------------------------------------------------------------------------- */
+
+static void multiply(const ar_box_step *s, const ar_kernel_args *args, const int64_t *lo,
+                     const int64_t *hi)
+{
+    int64_t lengths[ARRAS_MAX_RANK], bytes;
+    void   *room = NULL;
+
+    for (int axis = 0; axis < s->step->rank; axis++)
+        lengths[axis] = hi[axis] - lo[axis];
+    bytes = ar_multiply_room(s->by, s->step->gemm, args, lengths);
+    if (bytes > 0)
+        room = ar_buffer_take(bytes);
+    ar_multiply(s->by, s->step->gemm, args, lo, hi, room);
+    ar_buffer_give(room);
+}
+
 /* ---- All kinds ------------------------------------------------------------------------------- */
 
 static bool is_scalar(const ar_box_step *s, int k)
@@ -135,8 +152,8 @@ arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, c
         if (is_scalar(s, k))
             plain[k].strides = NULL; /* the same cell for all */
     }
-    if (s->library && ar_blas_gemm_takes(s->step->gemm, &args))
-        ar_blas_gemm(s->step->gemm, &args, lo, hi);
+    if (s->by != AR_BY_KERNEL && ar_multiplier_takes(s->by, s->step->gemm, &args))
+        multiply(s, &args, lo, hi);
     else if (s->step->flat)
         failed = run_flat(s, kernel, &args, data, plain, lo, hi);
     else

@@ -1,0 +1,182 @@
+/* multiply.c -- chooses who computes a large product, and goes through its box: one product of two
+ * matrices for each index of the batch. */
+#include "run/multiply.h"
+#include "run/blas.h"
+#include "run/product.h"
+
+/* ---- Who ------------------------------------------------------------------------------------- */
+
+static bool is_real(arras_dtype dtype) { return dtype == ARRAS_F32 || dtype == ARRAS_F64; }
+
+/* A library that is named computes all it can, also where we would be faster. */
+static bool is_ours(const ar_gemm *gemm)
+{
+    return is_real(gemm->dtype) && ar_product_kernels() && ar_blas_wished() != AR_BLAS_NAMED;
+}
+
+ar_multiplier ar_multiplier_choose(const ar_gemm *gemm, const int64_t *shape, int64_t terms)
+{
+    if (!ar_gemm_is_large(shape[gemm->row], shape[gemm->column], terms) ||
+        ar_blas_wished() == AR_BLAS_NONE)
+        return AR_BY_KERNEL;
+    if (is_ours(gemm))
+        return AR_BY_PRODUCT;
+    /* Of other operands strides are known too late. */
+    return gemm->dense && ar_blas_available() ? AR_BY_BLAS : AR_BY_KERNEL;
+}
+
+/* ---- One of the products --------------------------------------------------------------------- */
+
+static int64_t stride_of(const ar_kernel_args *args, const ar_gemm_operand *operand, int axis)
+{
+    return axis < 0 ? 0 : args->strides[1 + operand->input][axis];
+}
+
+/* The first of its products, with all rows and columns. */
+static ar_product product_of(const ar_gemm *gemm, const ar_kernel_args *args)
+{
+    const ar_gemm_operand *a = &gemm->a, *b = &gemm->b;
+
+    return (ar_product){ .dtype = gemm->dtype,
+                         .rows = args->shapes[0][gemm->row],
+                         .columns = args->shapes[0][gemm->column],
+                         .terms = args->shapes[1 + a->input][a->term],
+                         .a = args->data[1 + a->input],
+                         .a_row = stride_of(args, a, a->axis[gemm->row]),
+                         .a_term = stride_of(args, a, a->term),
+                         .b = args->data[1 + b->input],
+                         .b_term = stride_of(args, b, b->term),
+                         .b_column = stride_of(args, b, b->axis[gemm->column]),
+                         .c = args->data[0],
+                         .c_row = args->strides[0][gemm->row] };
+}
+
+bool ar_multiplier_takes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args)
+{
+    ar_product product = product_of(gemm, args);
+
+    return by == AR_BY_PRODUCT || (by == AR_BY_BLAS && ar_blas_takes(&product));
+}
+
+/* ---- Boxes ----------------------------------------------------------------------------------- */
+
+/* Of a tile: shorter ones copy too much for what they compute; longer ones take too long for people
+ * who want to stop.  Multiples of the tiles of product_kernel.h. */
+enum { LEAST_ROWS = 84, MOST_ROWS = 24 * 84, LEAST_COLUMNS = 64, MOST_COLUMNS = 1024 };
+enum { TILES_PER_THREAD = 2 };
+
+static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+static int64_t cut(int64_t length, int64_t parts, int64_t least, int64_t most)
+{
+    return ar_min64(parts_of(parts_of(length, parts), least) * least, most);
+}
+
+/* Columns first, as those of b are copied and a is read where it lies; but where a has to be copied
+ * rows are cut, since every tile would do that. */
+static void cut_product(ar_tiling *t, const ar_gemm *gemm, const ar_product *p, int64_t parts)
+{
+    int64_t *rows = &t->tile[gemm->row], *columns = &t->tile[gemm->column];
+
+    if (ar_product_copies_a(p)) {
+        *rows = cut(p->rows, parts, LEAST_ROWS, MOST_ROWS);
+        *columns =
+            cut(p->columns, parts_of(parts, parts_of(p->rows, *rows)), LEAST_COLUMNS, MOST_COLUMNS);
+        return;
+    }
+    *columns = cut(p->columns, parts, LEAST_COLUMNS, MOST_COLUMNS);
+    *rows = cut(p->rows, parts_of(parts, parts_of(p->columns, *columns)), LEAST_ROWS, MOST_ROWS);
+}
+
+void ar_multiply_tiling(ar_tiling *out, ar_multiplier by, const ar_gemm *gemm,
+                        const ar_kernel_args *args, int threads)
+{
+    ar_product p = product_of(gemm, args);
+    ar_tiling  t = { .rank = gemm->rank };
+    int64_t    batches = 1;
+
+    for (int axis = 0; axis < gemm->rank; axis++) {
+        t.shape[axis] = args->shapes[0][axis];
+        t.tile[axis] = 1;
+        if (axis != gemm->row && axis != gemm->column)
+            batches *= t.shape[axis];
+    }
+    t.tile[gemm->row] = AR_GEMM_ROWS;
+    t.tile[gemm->column] = p.columns;
+    if (by == AR_BY_PRODUCT)
+        cut_product(&t, gemm, &p, parts_of(TILES_PER_THREAD * threads, batches));
+    ar_tiling_count(&t);
+    *out = t;
+}
+
+int64_t ar_multiply_room(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
+                         const int64_t *lengths)
+{
+    ar_product p = product_of(gemm, args);
+
+    p.rows = lengths[gemm->row];
+    p.columns = lengths[gemm->column];
+    return by == AR_BY_PRODUCT ? ar_product_room(ar_product_kernels(), &p) : 0;
+}
+
+/* ---- A box ----------------------------------------------------------------------------------- */
+
+/* Moves on by `steps` along an axis of the result. */
+static void move(ar_product *p, const ar_gemm *gemm, const ar_kernel_args *args, int axis,
+                 int64_t steps)
+{
+    p->a += steps * stride_of(args, &gemm->a, gemm->a.axis[axis]);
+    p->b += steps * stride_of(args, &gemm->b, gemm->b.axis[axis]);
+    p->c += steps * args->strides[0][axis];
+}
+
+/* The rows of one product, a panel at a time. */
+static void run_blas(ar_product p)
+{
+    ar_product panel = p;
+
+    for (int64_t row = 0; row < p.rows; row += AR_GEMM_ROWS) {
+        panel.rows = ar_min64(AR_GEMM_ROWS, p.rows - row);
+        ar_blas_run(&panel);
+        panel.a += AR_GEMM_ROWS * p.a_row;
+        panel.c += AR_GEMM_ROWS * p.c_row;
+    }
+}
+
+/* Sets the next index of the batch axes; false when all have been. */
+static bool next_batch(ar_product *p, int64_t *at, const ar_gemm *gemm, const ar_kernel_args *args,
+                       const int64_t *lo, const int64_t *hi)
+{
+    for (int axis = gemm->column - 1; axis >= 0; axis--) {
+        if (axis == gemm->row)
+            continue;
+        move(p, gemm, args, axis, 1);
+        if (++at[axis] < hi[axis])
+            return true;
+        move(p, gemm, args, axis, lo[axis] - hi[axis]);
+        at[axis] = lo[axis];
+    }
+    return false;
+}
+
+void ar_multiply(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
+                 const int64_t *lo, const int64_t *hi, void *room)
+{
+    ar_product p = product_of(gemm, args);
+    int64_t    at[ARRAS_MAX_RANK];
+
+    for (int axis = 0; axis < gemm->rank; axis++) {
+        if (lo[axis] >= hi[axis])
+            return;
+        at[axis] = lo[axis];
+        move(&p, gemm, args, axis, lo[axis]);
+    }
+    p.rows = hi[gemm->row] - lo[gemm->row];
+    p.columns = hi[gemm->column] - lo[gemm->column];
+    do
+        if (by == AR_BY_PRODUCT)
+            ar_product_run(ar_product_kernels(), &p, room);
+        else
+            run_blas(p);
+    while (next_batch(&p, at, gemm, args, lo, hi));
+}

@@ -1,0 +1,26 @@
+/* multiply.h -- who computes the products of matrices that ar_gemm_match found, and in which boxes.
+ * Internal to run/; sees base/, ir/, gen/ and plan/. */
+#ifndef AR_RUN_MULTIPLY_H
+#define AR_RUN_MULTIPLY_H
+
+#include "run/run.h"
+
+/* shape: of the result.  Depends on lengths, type and processor only, so that a cell has the same
+ * bits however the result is cut. */
+ar_multiplier ar_multiplier_choose(const ar_gemm *gemm, const int64_t *shape, int64_t terms);
+
+/* Whether it can compute operands with these strides. */
+bool ar_multiplier_takes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args);
+
+/* The boxes into which a result is cut for so many threads. */
+void ar_multiply_tiling(ar_tiling *out, ar_multiplier by, const ar_gemm *gemm,
+                        const ar_kernel_args *args, int threads);
+/* Bytes of memory that one thread should have for boxes of these lengths. */
+int64_t ar_multiply_room(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
+                         const int64_t *lengths);
+/* A box of the result, as a kernel would compute it.  OpenBLAS wants boxes of AR_GEMM_ROWS.  room:
+ * aligned to 64; NULL: it takes longer. */
+void ar_multiply(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
+                 const int64_t *lo, const int64_t *hi, void *room);
+
+#endif
