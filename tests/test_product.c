@@ -265,15 +265,15 @@ static void edges(void)
     for (size_t i = 0; i < AR_COUNT(terms); i++)
         for (layout how = ROWS; how <= COLUMNS; how++)
             check_types(17, 35, terms[i], how, how);
-    for (size_t i = 0; i < AR_COUNT(rows); i++)
-        check_types(rows[i], columns[i], terms[i % AR_COUNT(terms)], ROWS, ROWS);
 }
 
+/* Several blocks at once, the last of each not whole. */
 static void hundreds(void)
 {
-    check_types(300, 310, 290, ROWS, ROWS);
-    check_types(260, 150, 330, COLUMNS, COLUMNS);
-    check_types(256, 256, 256, PAGES, ROWS);
+    check_types(300, 110, 290, ROWS, ROWS);
+    check_types(260, 50, 330, COLUMNS, COLUMNS);
+    check_types(256, 64, 256, PAGES, ROWS);
+    check_types(6, 1050, 530, ROWS, COLUMNS);
 }
 
 /* ---- Cuts ------------------------------------------------------------------------------------ */

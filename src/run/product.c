@@ -133,7 +133,8 @@ static void run_part(const work *w, const box *t)
 
     if (!t->first)
         copy_rows(cells, row, t->c, w->p->c_row, t->rows, bytes);
-    w->kernel->run(t->a.cells, t->a.lane, t->a.term, t->b, t->terms, cells, row, t->first);
+    w->kernel->run[2 * t->rows <= w->kernel->rows][2 * t->columns <= w->kernel->columns](
+        t->a.cells, t->a.lane, t->a.term, t->b, t->terms, cells, row, t->first);
     copy_rows(t->c, w->p->c_row, cells, row, t->rows, bytes);
 }
 
@@ -158,7 +159,7 @@ static void run_strip(const work *w, box t)
     t.rows = tile;
     for (; left >= tile; left -= tile) {
         if (whole)
-            w->kernel->run(t.a.cells, t.a.lane, t.a.term, t.b, t.terms, t.c, c_row, t.first);
+            w->kernel->run[0][0](t.a.cells, t.a.lane, t.a.term, t.b, t.terms, t.c, c_row, t.first);
         else
             run_part(w, &t);
         t.a.cells += t.a_tile;

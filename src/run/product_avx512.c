@@ -8,19 +8,25 @@
 #define UNROLL _Pragma("GCC unroll 14")
 #define ROWS 14
 
-#define TILE tile_f32
+#define NAMED(name) name##_f32
 #define CELL float
 #define VECTOR __m512
 #define SPLAT _mm512_set1_ps
 #define FMA _mm512_fmadd_ps
 #include "run/product_tile.inc"
 
-#define TILE tile_f64
+#define NAMED(name) name##_f64
 #define CELL double
 #define VECTOR __m512d
 #define SPLAT _mm512_set1_pd
 #define FMA _mm512_fmadd_pd
 #include "run/product_tile.inc"
 
-const ar_product_kernel ar_product_avx512[] = { { ROWS, 32, tile_f32 }, { ROWS, 16, tile_f64 } };
+#define TILES(type)                                                                                \
+    {                                                                                              \
+        { whole_##type, half_columns_##type }, { half_rows_##type, quarter_##type }                \
+    }
+
+const ar_product_kernel ar_product_avx512[] = { { ROWS, 32, TILES(f32) },
+                                                { ROWS, 16, TILES(f64) } };
 #endif

@@ -12,8 +12,8 @@ typedef void ar_product_tile(const char *a, int64_t a_row, int64_t a_term, const
                              int64_t terms, char *c, int64_t c_row, bool first);
 
 typedef struct {
-    int              rows, columns; /* of a tile */
-    ar_product_tile *run;
+    int              rows, columns; /* of a tile; both are even */
+    ar_product_tile *run[2][2];     /* [1]: half of the rows; [][1]: half of the columns */
 } ar_product_kernel;
 
 enum { AR_PRODUCT_F32, AR_PRODUCT_F64, AR_PRODUCT_TYPES };
