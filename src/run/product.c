@@ -18,6 +18,12 @@ typedef struct {
     int64_t                  size; /* of a cell */
     char                    *panel, *block;
     int64_t                  panel_columns;
+
+    /* Of the block of rows that is computed: */
+    int64_t rows;
+    int64_t a_tile;    /* from the rows of one tile to those of the next */
+    int64_t next_tile; /* the same of what comes next */
+    bool    padded;    /* a has rows of zeros up to a whole tile */
 } work;
 
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -106,17 +112,6 @@ static void copy_strips(char *out, int64_t width, view from, int64_t lanes, int6
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
-/* A box of c: what a block of rows of a and a panel of b give. */
-typedef struct {
-    int64_t     rows, columns, terms;
-    view        a;      /* lanes are rows */
-    int64_t     a_tile; /* from the rows of one tile to those of the next */
-    bool        padded; /* a has rows of zeros up to a whole tile */
-    const char *b;
-    char       *c;
-    bool        first; /* terms of these cells */
-} box;
-
 static void copy_rows(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t rows,
                       int64_t bytes)
 {
@@ -126,60 +121,77 @@ static void copy_rows(char *to, int64_t to_row, const char *from, int64_t from_r
 
 /* A tile that c has only a part of is computed in a whole one beside it: by the same instructions,
  * so that not even the bits of a nan depend on where an edge is. */
-static void run_part(const work *w, const box *t)
+static void run_part(const work *w, ar_tile t, int64_t rows, int64_t columns)
 {
     _Alignas(64) char cells[AR_TILE_ROWS * AR_TILE_ROW_BYTES] = { 0 };
-    int64_t           row = w->kernel->columns * w->size, bytes = t->columns * w->size;
+    int64_t           row = w->kernel->columns * w->size, bytes = columns * w->size;
+    char             *c = t.c;
 
-    if (!t->first)
-        copy_rows(cells, row, t->c, w->p->c_row, t->rows, bytes);
-    w->kernel->run[2 * t->rows <= w->kernel->rows][2 * t->columns <= w->kernel->columns](
-        t->a.cells, t->a.lane, t->a.term, t->b, t->terms, cells, row, t->first);
-    copy_rows(t->c, w->p->c_row, cells, row, t->rows, bytes);
+    if (!t.first)
+        copy_rows(cells, row, c, t.c_row, rows, bytes);
+    t.c = cells;
+    t.c_row = row;
+    w->kernel->run[2 * rows <= w->kernel->rows][2 * columns <= w->kernel->columns](&t);
+    copy_rows(c, w->p->c_row, cells, row, rows, bytes);
 }
 
 /* The last rows of a, where they are fewer than a tile's, with zeros after them. */
-static void run_last_rows(const work *w, box t)
+static void run_last_rows(const work *w, ar_tile t, int64_t rows, int64_t columns)
 {
-    _Alignas(64) char rows[TERMS * AR_TILE_ROWS * sizeof(double)];
+    _Alignas(64) char copy[TERMS * AR_TILE_ROWS * sizeof(double)];
+    int64_t           width = w->kernel->rows;
 
-    if (!t.padded) {
-        copy_strip(rows, w->kernel->rows, t.a, t.rows, t.terms, w->size);
-        t.a = (view){ rows, w->size, w->kernel->rows * w->size };
+    if (!w->padded) {
+        copy_strip(copy, width, (view){ t.a, t.a_row, t.a_term }, rows, t.terms, w->size);
+        t.a = copy;
+        t.a_row = w->size;
+        t.a_term = width * w->size;
     }
-    run_part(w, &t);
+    run_part(w, t, rows, columns);
 }
 
-/* t: a box as wide as one strip.  All of its rows, tile by tile. */
-static void run_strip(const work *w, box t)
+/* All rows of the block, tile by tile.  t: the first tile; only what comes next moves on in it. */
+static void run_strip(const work *w, ar_tile *t, int64_t columns)
 {
-    int64_t c_row = w->p->c_row, tile = w->kernel->rows, left = t.rows;
-    bool    whole = t.columns == w->kernel->columns;
+    ar_tile at = *t;
+    int64_t rows = w->kernel->rows, left = w->rows;
 
-    t.rows = tile;
-    for (; left >= tile; left -= tile) {
-        if (whole)
-            w->kernel->run[0][0](t.a.cells, t.a.lane, t.a.term, t.b, t.terms, t.c, c_row, t.first);
+    for (; left >= rows; left -= rows) {
+        if (columns == w->kernel->columns)
+            w->kernel->run[0][0](&at);
         else
-            run_part(w, &t);
-        t.a.cells += t.a_tile;
-        t.c += tile * c_row;
+            run_part(w, at, rows, columns);
+        at.a += w->a_tile;
+        at.c += rows * at.c_row;
+        at.next += w->next_tile;
     }
-    t.rows = left;
     if (left > 0)
-        run_last_rows(w, t);
+        run_last_rows(w, at, left, columns);
+    t->next = at.next;
 }
 
-static void run_strips(const work *w, const box *all)
-{
-    box t = *all;
+/* ---- What comes next ------------------------------------------------------------------------- */
 
-    for (int64_t j = 0; j < all->columns; j += w->kernel->columns) {
-        t.columns = ar_min64(w->kernel->columns, all->columns - j);
-        t.b = all->b + j * all->terms * w->size;
-        t.c = all->c + j * w->size;
-        run_strip(w, t);
-    }
+/* A strip, while the one before it is computed: in the time of a tile all terms of one lane, or all
+ * lanes of some terms. */
+static void aim_at_strip(work *w, ar_tile *t, view strip)
+{
+    bool along = strip.term == w->size;
+
+    t->next = strip.cells;
+    t->next_row = along ? AR_NEXT_BYTES : strip.term;
+    w->next_tile = along ? strip.lane : AR_NEXT_TERMS * strip.term;
+}
+
+/* The rows from i on, while those before them are: a row or, where they lie so, a column of them
+ * in the time of a tile. */
+static void aim_at_block(work *w, ar_tile *t, int64_t i, int64_t k)
+{
+    const ar_product *p = w->p;
+
+    t->next = p->a + i * p->a_row + k * p->a_term;
+    t->next_row = AR_NEXT_BYTES;
+    w->next_tile = p->a_term == w->size ? p->a_row : p->a_term;
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
@@ -192,42 +204,68 @@ bool ar_product_copies_a(const ar_product *p)
     return p->a_term != (int64_t)ar_dtype_size(p->dtype) || p->a_row % PAGE == 0;
 }
 
-static void run_block(const work *w, box b)
+/* The rows from i on, and the terms from k on. */
+static void open_block(work *w, ar_tile *t, int64_t i, int64_t k)
 {
-    int64_t rows = w->kernel->rows;
+    const ar_product *p = w->p;
+    int64_t           rows = w->kernel->rows;
 
-    b.a_tile = rows * b.a.lane;
-    if (!w->block || !ar_product_copies_a(w->p)) {
-        run_strips(w, &b);
+    w->rows = ar_min64(BLOCK_ROWS, p->rows - i);
+    w->padded = w->block && ar_product_copies_a(p);
+    t->a = p->a + i * p->a_row + k * p->a_term;
+    t->a_row = p->a_row;
+    t->a_term = p->a_term;
+    w->a_tile = rows * p->a_row;
+    if (!w->padded)
         return;
+    copy_strips(w->block, rows, (view){ t->a, p->a_row, p->a_term }, w->rows, t->terms, w->size);
+    t->a = w->block;
+    t->a_row = w->size;
+    t->a_term = rows * w->size;
+    w->a_tile = rows * t->terms * w->size;
+}
+
+/* One strip after the other, each with all rows of the block; the first block copies them. */
+static void run_block(work *w, ar_tile *t, view b, int64_t columns, bool copies)
+{
+    int64_t width = w->kernel->columns;
+    char   *c = t->c;
+
+    t->strip = w->panel;
+    for (int64_t j = 0; j < columns; j += width) {
+        int64_t lanes = ar_min64(width, columns - j);
+
+        if (copies) {
+            copy_strip((char *)(uintptr_t)t->strip, width, b, lanes, t->terms, w->size);
+            b.cells += width * b.lane;
+            aim_at_strip(w, t, b);
+        }
+        t->c = c + j * w->size;
+        run_strip(w, t, lanes);
+        t->strip += width * t->terms * w->size;
     }
-    copy_strips(w->block, rows, b.a, b.rows, b.terms, w->size);
-    b.a = (view){ w->block, w->size, rows * w->size };
-    b.a_tile = rows * b.terms * w->size;
-    b.padded = true;
-    run_strips(w, &b);
 }
 
 /* Columns from j on and terms from k on: what one panel holds. */
-static void run_panel(const work *w, int64_t j, int64_t k)
+static void run_panel(work *w, int64_t j, int64_t k)
 {
     const ar_product *p = w->p;
-    box               b = { .columns = ar_min64(w->panel_columns, p->columns - j),
-                            .terms = ar_min64(TERMS, p->terms - k),
-                            .b = w->panel,
-                            .first = k == 0 };
-    view              from = { p->b + k * p->b_term + j * p->b_column, p->b_column, p->b_term };
+    int64_t           columns = ar_min64(w->panel_columns, p->columns - j);
+    ar_tile t = { .terms = ar_min64(TERMS, p->terms - k), .c_row = p->c_row, .first = k == 0 };
+    view    b = { p->b + k * p->b_term + j * p->b_column, p->b_column, p->b_term };
 
-    copy_strips(w->panel, w->kernel->columns, from, b.columns, b.terms, w->size);
     for (int64_t i = 0; i < p->rows; i += BLOCK_ROWS) {
-        b.rows = ar_min64(BLOCK_ROWS, p->rows - i);
-        b.a = (view){ p->a + i * p->a_row + k * p->a_term, p->a_row, p->a_term };
-        b.c = p->c + i * p->c_row + j * w->size;
-        run_block(w, b);
+        open_block(w, &t, i, k);
+        if (i + BLOCK_ROWS < p->rows)
+            aim_at_block(w, &t, i + BLOCK_ROWS, k);
+        else
+            aim_at_block(w, &t, 0, k + TERMS);
+        t.c = p->c + i * p->c_row + j * w->size;
+        run_block(w, &t, b, columns, i == 0);
     }
 }
 
-static void run_panels(const work *w)
+static void run_panels(work *w)
 {
     for (int64_t j = 0; j < w->p->columns; j += w->panel_columns)
         for (int64_t k = 0; k < w->p->terms; k += TERMS)

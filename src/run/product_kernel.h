@@ -5,11 +5,25 @@
 
 #include "base/base.h"
 
-/* Adds a[i, k] * strip[k, j] over k to c[i, j], for all cells of a tile; `first`: to nothing.  The
- * sums stay in registers until all terms are added.  strip: rows of exactly as many columns as the
- * tile has, aligned to 64 bytes.  Strides are in bytes; columns of c lie side by side. */
-typedef void ar_product_tile(const char *a, int64_t a_row, int64_t a_term, const char *strip,
-                             int64_t terms, char *c, int64_t c_row, bool first);
+/* Adds a[i, k] * strip[k, j] over k to c[i, j], for all cells of a tile.  The sums stay in registers
+ * until all terms are added.  Strides are in bytes. */
+typedef struct {
+    const char *a;
+    int64_t     a_row, a_term;
+    const char *strip; /* rows of as many columns as a tile has, aligned to 64 bytes */
+    int64_t     terms;
+    char       *c; /* its columns lie side by side */
+    int64_t     c_row;
+    bool        first; /* terms of these cells: c is not read */
+    /* What somebody will need soon and is far away: meanwhile AR_NEXT_BYTES of it are asked for
+     * every AR_NEXT_TERMS terms.  It need not exist. */
+    const char *next;
+    int64_t     next_row;
+} ar_tile;
+
+enum { AR_NEXT_BYTES = 128, AR_NEXT_TERMS = 16 };
+
+typedef void ar_product_tile(const ar_tile *tile);
 
 typedef struct {
     int              rows, columns; /* of a tile; both are even */
