@@ -234,7 +234,7 @@ static void batches(void)
 /* Several panels of rows, the last one short. */
 static void panels(void)
 {
-    MULTIPLIES("ik,kj->ij", "f64[600, 70]", "f64[70, 20]");
+    MULTIPLIES("ik,kj->ij", "f64[1100, 70]", "f64[70, 20]");
     MULTIPLIES("ik,kj->ij", "f32[513, 300]", "f32[300, 17]");
 }
 
