@@ -60,16 +60,23 @@ bool ar_multiplier_takes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Of a tile: shorter ones copy too much for what they compute; longer ones take too long for people
- * who want to stop.  Multiples of the tiles of product_kernel.h. */
-enum { LEAST_ROWS = 84, MOST_ROWS = 24 * 84, LEAST_COLUMNS = 64, MOST_COLUMNS = 1024 };
+/* Of a tile, in multiples of those of product_kernel.h: shorter ones copy too much for what they
+ * compute, longer ones take too long for people who want to stop. */
+typedef struct {
+    int64_t unit, least, most;
+} limits;
+
+static const limits row_limits = { 42, 84, 2016 }, column_limits = { 16, 64, 1024 };
+
 enum { TILES_PER_THREAD = 2 };
 
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-static int64_t cut(int64_t length, int64_t parts, int64_t least, int64_t most)
+static int64_t cut(int64_t length, int64_t parts, const limits *l)
 {
-    return ar_min64(parts_of(parts_of(length, parts), least) * least, most);
+    int64_t part = parts_of(parts_of(length, parts), l->unit) * l->unit;
+
+    return ar_min64(ar_max64(part, l->least), l->most);
 }
 
 /* Columns first, as those of b are copied and a is read where it lies; but where a has to be copied
@@ -79,13 +86,12 @@ static void cut_product(ar_tiling *t, const ar_gemm *gemm, const ar_product *p, 
     int64_t *rows = &t->tile[gemm->row], *columns = &t->tile[gemm->column];
 
     if (ar_product_copies_a(p)) {
-        *rows = cut(p->rows, parts, LEAST_ROWS, MOST_ROWS);
-        *columns =
-            cut(p->columns, parts_of(parts, parts_of(p->rows, *rows)), LEAST_COLUMNS, MOST_COLUMNS);
-        return;
+        *rows = cut(p->rows, parts, &row_limits);
+        *columns = cut(p->columns, parts_of(parts, parts_of(p->rows, *rows)), &column_limits);
+    } else {
+        *columns = cut(p->columns, parts, &column_limits);
+        *rows = cut(p->rows, parts_of(parts, parts_of(p->columns, *columns)), &row_limits);
     }
-    *columns = cut(p->columns, parts, LEAST_COLUMNS, MOST_COLUMNS);
-    *rows = cut(p->rows, parts_of(parts, parts_of(p->columns, *columns)), LEAST_ROWS, MOST_ROWS);
 }
 
 void ar_multiply_tiling(ar_tiling *out, ar_multiplier by, const ar_gemm *gemm,
