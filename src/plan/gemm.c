@@ -4,8 +4,10 @@
 #include <string.h>
 
 /* Said in docs/semantics.md too.  Smaller products keep the order of other sums; narrow ones are
- * small contractions, for which generated kernels are faster. */
-enum { LEAST_FLOPS = 2000000, LEAST_LENGTH = 8, NARROW = 64 };
+ * small contractions, for which generated kernels are as fast or faster.  A library must be worth
+ * loading, too. */
+enum { LEAST_LENGTH = 8, BLOCKS_FLOPS = 65536, BLOCKS_NARROW = 32 };
+enum { LIBRARY_FLOPS = 2000000, LIBRARY_NARROW = 64 };
 
 /* ---- Reads ----------------------------------------------------------------------------------- */
 
@@ -131,10 +133,20 @@ bool ar_gemm_match(ar_gemm *out, arras_array lambda)
     return true;
 }
 
-bool ar_gemm_is_large(int64_t rows, int64_t columns, int64_t terms)
+static bool is_large(int64_t rows, int64_t columns, int64_t terms, double least, int64_t narrow)
 {
     double flops = 2.0 * (double)rows * (double)columns * (double)terms;
 
-    return flops >= LEAST_FLOPS && rows >= LEAST_LENGTH && columns >= LEAST_LENGTH &&
-           terms >= LEAST_LENGTH && (columns > NARROW || terms > NARROW);
+    return flops >= least && rows >= LEAST_LENGTH && columns >= LEAST_LENGTH &&
+           terms >= LEAST_LENGTH && (columns > narrow || terms > narrow);
+}
+
+bool ar_gemm_fills_blocks(int64_t rows, int64_t columns, int64_t terms)
+{
+    return is_large(rows, columns, terms, BLOCKS_FLOPS, BLOCKS_NARROW);
+}
+
+bool ar_gemm_is_large(int64_t rows, int64_t columns, int64_t terms)
+{
+    return is_large(rows, columns, terms, LIBRARY_FLOPS, LIBRARY_NARROW);
 }

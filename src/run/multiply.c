@@ -16,13 +16,16 @@ static bool is_ours(const ar_gemm *gemm)
 
 ar_multiplier ar_multiplier_choose(const ar_gemm *gemm, const int64_t *shape, int64_t terms)
 {
-    if (!ar_gemm_is_large(shape[gemm->row], shape[gemm->column], terms) ||
-        ar_blas_wished() == AR_BLAS_NONE)
+    int64_t rows = shape[gemm->row], columns = shape[gemm->column];
+
+    if (ar_blas_wished() == AR_BLAS_NONE)
         return AR_BY_KERNEL;
     if (is_ours(gemm))
-        return AR_BY_PRODUCT;
+        return ar_gemm_fills_blocks(rows, columns, terms) ? AR_BY_PRODUCT : AR_BY_KERNEL;
     /* Of other operands strides are known too late. */
-    return gemm->dense && ar_blas_available() ? AR_BY_BLAS : AR_BY_KERNEL;
+    return ar_gemm_is_large(rows, columns, terms) && gemm->dense && ar_blas_available()
+               ? AR_BY_BLAS
+               : AR_BY_KERNEL;
 }
 
 /* ---- One of the products --------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
 
 #include "base/base.h"
 
-/* Adds a[i, k] * strip[k, j] over k to c[i, j], for all cells of a tile.  The sums stay in registers
- * until all terms are added.  Strides are in bytes. */
+/* Adds a[i, k] * strip[k, j] over k to c[i, j], for all cells of a tile.  The sums stay in
+ * registers until all terms are added.  Strides are in bytes. */
 typedef struct {
     const char *a;
     int64_t     a_row, a_term;
