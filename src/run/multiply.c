@@ -71,8 +71,6 @@ typedef struct {
 
 static const limits row_limits = { 42, 84, 2016 }, column_limits = { 16, 64, 1024 };
 
-enum { TILES_PER_THREAD = 2 };
-
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static int64_t cut(int64_t length, int64_t parts, const limits *l)
@@ -82,8 +80,9 @@ static int64_t cut(int64_t length, int64_t parts, const limits *l)
     return ar_min64(ar_max64(part, l->least), l->most);
 }
 
-/* Columns first, as those of b are copied and a is read where it lies; but where a has to be copied
- * rows are cut, since every tile would do that. */
+/* Columns first, as those of b are copied and a is read where it lies: twice as many as there are
+ * threads, in case one of them is held up.  But where a has to be copied rows are cut, once, since
+ * every tile would do that. */
 static void cut_product(ar_tiling *t, const ar_gemm *gemm, const ar_product *p, int64_t parts)
 {
     int64_t *rows = &t->tile[gemm->row], *columns = &t->tile[gemm->column];
@@ -92,6 +91,7 @@ static void cut_product(ar_tiling *t, const ar_gemm *gemm, const ar_product *p, 
         *rows = cut(p->rows, parts, &row_limits);
         *columns = cut(p->columns, parts_of(parts, parts_of(p->rows, *rows)), &column_limits);
     } else {
+        parts *= 2;
         *columns = cut(p->columns, parts, &column_limits);
         *rows = cut(p->rows, parts_of(parts, parts_of(p->columns, *columns)), &row_limits);
     }
@@ -113,7 +113,7 @@ void ar_multiply_tiling(ar_tiling *out, ar_multiplier by, const ar_gemm *gemm,
     t.tile[gemm->row] = AR_GEMM_ROWS;
     t.tile[gemm->column] = p.columns;
     if (by == AR_BY_PRODUCT)
-        cut_product(&t, gemm, &p, parts_of(TILES_PER_THREAD * threads, batches));
+        cut_product(&t, gemm, &p, parts_of(threads, batches));
     ar_tiling_count(&t);
     *out = t;
 }
