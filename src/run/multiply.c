@@ -63,13 +63,14 @@ bool ar_multiplier_takes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Of a tile, in multiples of those of product_kernel.h: shorter ones copy too much for what they
- * compute, longer ones take too long for people who want to stop. */
+/* Of a box: shorter ones copy too much for what they compute, longer ones take too long for people
+ * who want to stop.  Columns end with a strip; rows need not end with a tile, which costs less than
+ * shares that differ. */
 typedef struct {
     int64_t unit, least, most;
 } limits;
 
-static const limits row_limits = { 42, 84, 2016 }, column_limits = { 16, 64, 1024 };
+static const limits row_limits = { 1, 84, 2016 }, column_limits = { 16, 64, 1024 };
 
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
