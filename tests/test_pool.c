@@ -2,6 +2,7 @@
  * everything is done once and in order. */
 #include "pool_world.h"
 
+#include <sched.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -290,6 +291,57 @@ static void tasks_run_graphs(void)
     }
 }
 
+/* ---- CPUs ------------------------------------------------------------------------------------ */
+
+enum { SHARES = 64 };
+
+static arras_status wait_a_little(void *context, int64_t first, int64_t last, int thread,
+                                  arras_error *err)
+{
+    (void)context, (void)first, (void)last, (void)thread, (void)err;
+    usleep(200);
+    return ARRAS_OK;
+}
+
+static bool has_cpu(pthread_t thread, int cpu)
+{
+    cpu_set_t cpus;
+
+    CPU_ZERO(&cpus);
+    return pthread_getaffinity_np(thread, sizeof cpus, &cpus) == 0 && CPU_ISSET((size_t)cpu, &cpus);
+}
+
+/* Wherever the caller is moved to, workers that slept meanwhile do not wake there. */
+static void callers_move(void)
+{
+    cpu_set_t     all, one;
+    ar_pool      *pool = NULL;
+    ar_taskgraph *graph = NULL;
+    int           number, moves = 0;
+
+    sched_getaffinity(0, sizeof all, &all);
+    CHECK_EQ_INT(ar_pool_new(&pool, CPU_COUNT(&all), NULL), ARRAS_OK);
+    CHECK_EQ_INT(ar_taskgraph_new(&graph, NULL), ARRAS_OK);
+    ar_taskgraph_add(&number, graph, (ar_task){ wait_a_little, NULL, SHARES, "wait" }, NULL);
+    CHECK_EQ_INT(ar_taskgraph_instantiate(graph, NULL), ARRAS_OK);
+    CHECK_EQ_INT(ar_taskgraph_run(graph, pool, NULL), ARRAS_OK);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&all) > 1 && moves < 6; cpu++) {
+        if (!CPU_ISSET((size_t)cpu, &all))
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET((size_t)cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        usleep(20000); /* all workers are asleep */
+        CHECK_EQ_INT(ar_taskgraph_run(graph, pool, NULL), ARRAS_OK);
+        for (int k = 1; k <= pool->workers; k++)
+            CHECK(!has_cpu(pool->worker[k].thread, cpu));
+        moves++;
+    }
+    sched_setaffinity(0, sizeof all, &all);
+    ar_taskgraph_free(graph);
+    ar_pool_free(pool);
+}
+
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
 static void pools_are_shared(void)
@@ -414,6 +466,7 @@ TEST_MAIN
     RUN(many_started);
     RUN(starts_work_by_themselves);
     RUN(tasks_run_graphs);
+    RUN(callers_move);
     RUN(pools_are_shared);
     RUN(pools_end_at_any_time);
     RUN(idle_pools_take_no_time);

@@ -112,12 +112,23 @@ static bool is_quiet(ar_run *run)
     return until && ar_clock() < until;
 }
 
+/* A wish, which the system may refuse. */
+static void pin(const ar_worker *worker)
+{
+    cpu_set_t cpus;
+
+    if (worker->cpu < 0)
+        return;
+    CPU_ZERO(&cpus);
+    CPU_SET((size_t)worker->cpu, &cpus);
+    pthread_setaffinity_np(worker->thread, sizeof cpus, &cpus);
+}
+
 /* The system may have put the caller, while it slept, on the CPU of a worker: they would take turns
  * there until it notices, which takes milliseconds.  That worker gets the CPU that is left. */
 void ar_pool_make_way(ar_pool *pool)
 {
-    int       cpu, vacant = atomic_load_explicit(&pool->vacant, memory_order_relaxed);
-    cpu_set_t cpus;
+    int cpu, vacant = atomic_load_explicit(&pool->vacant, memory_order_relaxed);
 
     if (vacant < 0 || !sleepers(atomic_load_explicit(&pool->idle, memory_order_relaxed)))
         return;
@@ -129,10 +140,8 @@ void ar_pool_make_way(ar_pool *pool)
     for (int k = 1; k <= pool->workers && cpu != vacant; k++) {
         if (pool->worker[k].cpu != cpu)
             continue;
-        CPU_ZERO(&cpus);
-        CPU_SET((size_t)vacant, &cpus);
-        pthread_setaffinity_np(pool->worker[k].thread, sizeof cpus, &cpus); /* a wish */
         pool->worker[k].cpu = vacant;
+        pin(&pool->worker[k]);
         atomic_store_explicit(&pool->vacant, cpu, memory_order_relaxed);
         break;
     }
@@ -223,26 +232,14 @@ static ar_run *poll_for_work(ar_pool *pool)
 
 /* ---- Workers --------------------------------------------------------------------------------- */
 
-static void settle(const ar_worker *worker)
-{
-    char      name[16];
-    cpu_set_t cpus;
-
-    snprintf(name, sizeof name, "arras-%d", worker->number);
-    pthread_setname_np(pthread_self(), name);
-    if (worker->cpu < 0)
-        return;
-    CPU_ZERO(&cpus);
-    CPU_SET((size_t)worker->cpu, &cpus);
-    sched_setaffinity(0, sizeof cpus, &cpus); /* a wish */
-}
-
 static void *worker_main(void *argument)
 {
     const ar_worker *worker = argument;
     ar_pool         *pool = worker->pool;
+    char             name[16];
 
-    settle(worker);
+    snprintf(name, sizeof name, "arras-%d", worker->number);
+    pthread_setname_np(pthread_self(), name);
     while (!atomic_load(&pool->quit)) {
         ar_run *run = poll_for_work(pool);
 
@@ -281,8 +278,10 @@ static bool start_worker(ar_pool *pool, int number)
     worker->pool = pool;
     worker->number = number;
     ar_pool_enter_idle(pool); /* before it runs: the first launch need not wake it */
-    if (pthread_create(&worker->thread, NULL, worker_main, worker) == 0)
+    if (pthread_create(&worker->thread, NULL, worker_main, worker) == 0) {
+        pin(worker); /* not by itself: others may move it from now on */
         return true;
+    }
     atomic_fetch_sub(&pool->idle, AR_SPINNER);
     return false;
 }

@@ -59,8 +59,9 @@ static void write_again(ar_behind *b, int slot)
         b->failed = errno ? errno : EIO;
 }
 
-/* Slots whose pieces are written are free again.  wait: until there is at least one more. */
-static void collect(ar_behind *b, bool wait)
+/* Slots whose pieces are written are free again.  wait: until there is at least one more.  False:
+ * the system does not tell. */
+static bool collect(ar_behind *b, bool wait)
 {
     struct io_event events[SLOTS];
     struct timespec at_once = { 0 };
@@ -76,23 +77,31 @@ static void collect(ar_behind *b, bool wait)
             write_again(b, slot);
         b->free[b->nfree++] = slot;
     }
+    return n >= 0;
 }
 
 /* -1: all are on their way. */
-static int take_slot(ar_behind *b, int64_t n, int64_t at)
+static int take_slot(ar_behind *b)
 {
     int slot = -1;
 
     pthread_mutex_lock(&b->lock);
     if (b->nfree == 0)
         collect(b, false);
-    if (b->nfree > 0) {
+    if (b->nfree > 0)
         slot = b->free[--b->nfree];
-        b->sent[slot].at = at;
-        b->sent[slot].n = n;
-    }
     pthread_mutex_unlock(&b->lock);
     return slot;
+}
+
+/* Before it is sent: whoever finds it written, and uses the slot again, comes after this. */
+static void fill_slot(ar_behind *b, int slot, const char *bytes, int64_t n, int64_t at)
+{
+    memcpy(memory_of(b, slot), bytes, (size_t)n);
+    pthread_mutex_lock(&b->lock);
+    b->sent[slot].at = at;
+    b->sent[slot].n = n;
+    pthread_mutex_unlock(&b->lock);
 }
 
 static void give_back(ar_behind *b, int slot)
@@ -105,12 +114,12 @@ static void give_back(ar_behind *b, int slot)
 /* At most SLOT_BYTES, whole pages.  False: somebody else has to write them. */
 static bool send(ar_behind *b, const char *bytes, int64_t n, int64_t at)
 {
-    int         slot = take_slot(b, n, at);
+    int         slot = take_slot(b);
     struct iocb request, *requests = &request;
 
     if (slot < 0)
         return false;
-    memcpy(memory_of(b, slot), bytes, (size_t)n);
+    fill_slot(b, slot, bytes, n, at);
     request = (struct iocb){ .aio_data = (__u64)slot,
                              .aio_lio_opcode = IOCB_CMD_PWRITE,
                              .aio_fildes = (__u32)b->past,
@@ -170,8 +179,9 @@ arras_status ar_behind_write(ar_behind *b, const void *bytes, int64_t n, int64_t
 arras_status ar_behind_wait(ar_behind *b, const char *name, arras_error *err)
 {
     pthread_mutex_lock(&b->lock);
-    while (b->nfree < SLOTS)
-        collect(b, true);
+    while (b->nfree < SLOTS && !b->failed)
+        if (!collect(b, true))
+            b->failed = errno;
     pthread_mutex_unlock(&b->lock);
     return check(b, name, err);
 }
