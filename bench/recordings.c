@@ -67,32 +67,39 @@ static const arras_edge zero_edges[] = { { ARRAS_EDGE_CONSTANT, NULL },
                                          { ARRAS_EDGE_CONSTANT, NULL },
                                          { ARRAS_EDGE_CONSTANT, NULL } };
 
-static arras_array cross(arras_array x)
+/* So much of the cell, and so much of the sum of its neighbours: as all others write it. */
+static arras_array star(arras_graph *g, arras_array x, double centre, double side, int n,
+                        const int64_t *neighbours)
 {
-    static const int64_t offsets[] = { 0, 0, -1, 0, 1, 0, 0, -1, 0, 1 };
-    static const double  weights[] = { 0.5, 0.125, 0.125, 0.125, 0.125 };
+    static const double ones[] = { 1, 1, 1, 1, 1, 1 };
+    arras_array         sides = arras_stencil(x, n, neighbours, ones, zero_edges);
 
-    return arras_stencil(x, COUNT(weights), offsets, weights, zero_edges);
+    return arras_add(arras_multiply(arras_float(g, centre), x),
+                     arras_multiply(arras_float(g, side), sides));
+}
+
+static arras_array cross(arras_graph *g, arras_array x)
+{
+    static const int64_t neighbours[] = { -1, 0, 1, 0, 0, -1, 0, 1 };
+
+    return star(g, x, 0.5, 0.125, 4, neighbours);
 }
 
 static void stencil5(arras_graph *g, const int64_t *size)
 {
-    arras_output(g, "y", cross(input(g, "x", ARRAS_F32, 2, size)));
+    arras_output(g, "y", cross(g, input(g, "x", ARRAS_F32, 2, size)));
 }
 
 static void stencil5_twice(arras_graph *g, const int64_t *size)
 {
-    arras_output(g, "y", cross(cross(input(g, "x", ARRAS_F32, 2, size))));
+    arras_output(g, "y", cross(g, cross(g, input(g, "x", ARRAS_F32, 2, size))));
 }
 
 static void stencil7(arras_graph *g, const int64_t *size)
 {
-    static const int64_t offsets[] = { 0, 0, 0, -1, 0, 0, 1,  0, 0, 0, -1,
-                                       0, 0, 1, 0,  0, 0, -1, 0, 0, 1 };
-    static const double  weights[] = { 0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
-    arras_array          x = input(g, "x", ARRAS_F32, 3, size);
+    static const int64_t neighbours[] = { -1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 1 };
 
-    arras_output(g, "y", arras_stencil(x, COUNT(weights), offsets, weights, zero_edges));
+    arras_output(g, "y", star(g, input(g, "x", ARRAS_F32, 3, size), 0.4, 0.1, 6, neighbours));
 }
 
 /* ---- Convolutions: size = { rows, cols } ------------------------------------------------------
