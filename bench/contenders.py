@@ -6,7 +6,11 @@ results, all of which were touched before."""
 
 import ctypes
 import importlib
+import os
+import subprocess
+import sys
 from ctypes import c_char_p, c_int, c_int64, c_void_p
+from pathlib import Path
 
 import numpy as np
 
@@ -27,11 +31,33 @@ def addresses(arrays):
     return [c_void_p(array.ctypes.data) for array in arrays]
 
 
+# What OpenBLAS takes a processor for that is newer than itself, and what it should be told then.
+UNKNOWN_CORE, CORES = "Prescott", {"avx512vl": "SKYLAKEX", "avx2": "HASWELL"}
+
+
+def core_for_openblas(path):
+    """The kernels that its author would have told OpenBLAS to use; None: it finds out by itself."""
+    ask = "import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).openblas_get_corename; "
+    ask += "f.restype = ctypes.c_char_p; print(f().decode())"
+    said = subprocess.run([sys.executable, "-c", ask, path], capture_output=True, text=True)
+    flags = Path("/proc/cpuinfo").read_text().split()
+    if "OPENBLAS_CORETYPE" in os.environ or said.stdout.strip() != UNKNOWN_CORE:
+        return None
+    return next((core for flag, core in CORES.items() if flag in flags), None)
+
+
 class Hand:
     name, version = "C", ""
 
     def __init__(self, build):
-        self.library = ctypes.CDLL(str(build / "libbench_c.so"))
+        """OpenBLAS looks at the environment while it is loaded; NumPy, which has its own, was before."""
+        path = str(build / "libbench_c.so")
+        core = core_for_openblas(path)
+        if core:
+            os.environ["OPENBLAS_CORETYPE"] = core
+        self.library = ctypes.CDLL(path)
+        if core:
+            del os.environ["OPENBLAS_CORETYPE"]
 
     def take(self, workload, size, inputs, outputs):
         function = getattr(self.library, f"hand_{workload.name}")

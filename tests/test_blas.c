@@ -281,9 +281,9 @@ static void large_products(void)
     CHECK(!ar_gemm_is_large(1000000, 1, 1000));
     CHECK(!ar_gemm_is_large(0, 1000, 1000));
     CHECK(ar_gemm_is_large(INT64_MAX, INT64_MAX, INT64_MAX));
-    CHECK(ar_gemm_fills_blocks(33, 33, 33));
-    CHECK(!ar_gemm_fills_blocks(30, 33, 30));
-    CHECK(!ar_gemm_fills_blocks(1000000, 32, 32));
+    CHECK(ar_gemm_fills_blocks(32, 49, 32));
+    CHECK(!ar_gemm_fills_blocks(20, 49, 20));
+    CHECK(!ar_gemm_fills_blocks(1000000, 48, 48));
     CHECK(!ar_gemm_fills_blocks(1000000, 7, 1000));
 }
 

@@ -18,6 +18,7 @@
 
 enum {
     VECTOR_BYTES = 32,
+    WIDE_BYTES = 64,   /* where a processor computes with such vectors at full speed */
     MOST_TOGETHER = 6, /* vectors of columns in registers */
     CHUNK_CELLS = 4096 /* of the result */
 };
@@ -26,7 +27,7 @@ typedef struct {
     ar_text              *out;
     ar_op_set            *used;
     const ar_contraction *c;
-    int                   lanes;        /* cells of a vector */
+    int                   bytes, lanes; /* of a vector; its cells */
     int                   vectors;      /* of a row */
     int                   rows;         /* computed together */
     int                   begin, end;   /* vectors computed together */
@@ -221,7 +222,7 @@ static void put_panel_memory(printer *p)
         ar_text_printf(p->out,
                        "%s panel%d[%" PRId64 "][%" PRId64 "][%d] __attribute__((aligned(%d)));\n",
                        ar_c_type(p->c->dtype), i, p->c->packs ? p->c->packs : 1, p->c->terms,
-                       p->vectors * p->lanes, VECTOR_BYTES);
+                       p->vectors * p->lanes, p->bytes);
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -536,16 +537,44 @@ static void put_types(printer *p)
                    "typedef %s loose __attribute__((vector_size(%d), may_alias, aligned(%d)));\n"
                    "typedef %s half __attribute__((vector_size(%d), may_alias, aligned(%d)));\n"
                    "const vec zero = {",
-                   type, VECTOR_BYTES, type, VECTOR_BYTES, bytes, type, VECTOR_BYTES / 2, bytes);
+                   type, p->bytes, type, p->bytes, bytes, type, p->bytes / 2, bytes);
     for (int lane = 0; lane < p->lanes; lane++)
         ar_text_add(p->out, lane ? ", -0.0" : " -0.0");
     ar_text_add(p->out, " };\n");
 }
 
-/* Enough sums at once to hide the latency of an addition, few enough for the registers. */
-static int rows_together(const ar_contraction *c, int vectors)
+/* Intel's processors compute two wide vectors in a cycle, or three others; AMD's split wide ones.
+ */
+static bool has_wide_vectors(void)
 {
-    return vectors == 1 && c->terms > 8 ? 4 : 2;
+#if defined __x86_64__
+    return __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
+static int64_t vectors_of(const ar_contraction *c, int bytes)
+{
+    int64_t lanes = bytes / (int)ar_dtype_size(c->dtype);
+
+    return (c->columns + lanes - 1) / lanes;
+}
+
+static int choose_bytes(const ar_contraction *c)
+{
+    bool faster = 3 * vectors_of(c, WIDE_BYTES) < 2 * vectors_of(c, VECTOR_BYTES);
+
+    return faster && has_wide_vectors() ? WIDE_BYTES : VECTOR_BYTES;
+}
+
+/* Enough sums at once to hide the latency of an addition, few enough for the registers, of which
+ * there are twice as many where vectors are wide. */
+static int rows_together(const ar_contraction *c, int vectors, int bytes)
+{
+    if (vectors == 1 && c->terms > 8)
+        return 4;
+    return bytes == WIDE_BYTES && vectors <= 3 ? 4 : 2;
 }
 
 arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_contraction *c,
@@ -553,9 +582,10 @@ arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_cont
 {
     printer p = { .out = out, .used = used, .c = c };
 
-    p.lanes = VECTOR_BYTES / (int)ar_dtype_size(c->dtype);
-    p.vectors = (int)((c->columns + p.lanes - 1) / p.lanes);
-    p.rows = rows_together(c, p.vectors);
+    p.bytes = choose_bytes(c);
+    p.lanes = p.bytes / (int)ar_dtype_size(c->dtype);
+    p.vectors = (int)vectors_of(c, p.bytes);
+    p.rows = rows_together(c, p.vectors, p.bytes);
     /* -O1, which is right for all else, does not schedule instructions. */
     ar_text_printf(out,
                    "__attribute__((optimize(\"O2\")))\n"

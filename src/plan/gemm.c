@@ -6,7 +6,7 @@
 /* Said in docs/semantics.md too.  Smaller products keep the order of other sums; narrow ones are
  * small contractions, for which generated kernels are as fast or faster.  A library must be worth
  * loading, too. */
-enum { LEAST_LENGTH = 8, BLOCKS_FLOPS = 65536, BLOCKS_NARROW = 32 };
+enum { LEAST_LENGTH = 8, BLOCKS_FLOPS = 65536, BLOCKS_NARROW = 48 };
 enum { LIBRARY_FLOPS = 2000000, LIBRARY_NARROW = 64 };
 
 /* ---- Reads ----------------------------------------------------------------------------------- */
