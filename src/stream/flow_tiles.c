@@ -14,6 +14,7 @@
 enum {
     COSY = 4 << 20,       /* bytes of a tile that caches like */
     HALO_PERCENT = 10,    /* more of what is read should not be read twice */
+    AGAIN_PERCENT = 5,    /* nor this much, where it is also computed twice */
     TILES_PER_THREAD = 4, /* at least, so that all threads end at the same time */
     SMALLEST_PART = 8     /* of a tile that caches like: not less in panels */
 };
@@ -144,8 +145,9 @@ static double halo_percent(ar_pass *pass, int64_t all, ar_region *regions)
 static void grow_tiles(ar_pass *pass, int axis, int64_t all, ar_region *regions)
 {
     int64_t threads = ar_pool_threads(pass->flow->pool);
+    double  most = pass->nstages > 1 ? AGAIN_PERCENT : HALO_PERCENT;
 
-    while (pass->count > 1 && halo_percent(pass, all, regions) > HALO_PERCENT) {
+    while (pass->count > 1 && halo_percent(pass, all, regions) > most) {
         int64_t before = pass->tile[axis];
         int64_t more = ar_min64(2 * before, pass->shape[axis]);
         bool    fits = bytes_with(pass, axis, more, regions) <= pass->flow->scratch;
