@@ -37,7 +37,7 @@ static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
     char                from[24];
 
     snprintf(from, sizeof from, " + seg%d", strip->number);
-    if (strip->past && strip->cut)
+    if (ar_c_goes_by_lines(strip))
         print_lines(w, r, strip);
     for (int k = 0; k < r->form->n; k++) {
         if (strip->past && !strip->cut)
@@ -57,7 +57,7 @@ static void open_lines(ar_writer *w, void *self, const ar_c_strip *strip)
     const ar_c_results *r = self;
     int s = strip->number, cells = LINE / (int)ar_dtype_size(ar_c_result_dtype(r, 0));
 
-    if (strip->past && strip->cut)
+    if (ar_c_goes_by_lines(strip))
         ar_text_printf(w->out,
                        "const int64_t from%d = lines%d ? (at%d - seg%d + %d) & -%d : 0;\n"
                        "const int64_t upto%d = lines%d ? (at%d - seg%d + n%d) & -%d : 0;\n",
@@ -82,7 +82,7 @@ static void close_lines(ar_writer *w, void *self, const ar_c_strip *strip)
     const ar_c_results *r = self;
     int                 s = strip->number;
 
-    if (!strip->past || !strip->cut)
+    if (!ar_c_goes_by_lines(strip))
         return;
     ar_text_printf(w->out, "if (from%d < upto%d) {\n", s, s);
     print_keep(w, r, s, "from");
@@ -93,7 +93,7 @@ static void store_vector(ar_writer *w, const ar_c_strip *strip, int k, arras_exp
 {
     int s = strip->number;
 
-    if (strip->past && strip->cut)
+    if (ar_c_goes_by_lines(strip))
         ar_text_printf(w->out,
                        "if (%s%s - seg%d >= from%d && %s%s - seg%d <= upto%d - %d) "
                        "PAST_%s(&o%d[%s%s], v%" PRId64 "%s); else\n",
@@ -126,7 +126,7 @@ static void close_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 {
     const ar_c_results *r = self;
 
-    if (strip->past && strip->cut) {
+    if (ar_c_goes_by_lines(strip)) {
         ar_text_add(w->out, "if (a->stream) {\n");
         print_keep(w, r, strip->number, "len");
         ar_text_add(w->out, "}\n");

@@ -464,7 +464,7 @@ static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_si
     int         cells = ar_c_vector_cells(dtype);
     size_t      mark = w->nchanges;
 
-    if (strip->past && strip->cut && abreast > 1)
+    if (ar_c_goes_by_lines(strip) && abreast > 1)
         open_line_loop(w, strip, abreast * cells);
     else
         open_vector_loop(w, strip, abreast * cells);
@@ -507,7 +507,7 @@ void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sin
 {
     if (sink->open_vectors)
         sink->open_vectors(w, sink->self, strip);
-    if (strip->past && strip->cut)
+    if (ar_c_goes_by_lines(strip))
         put_vectors_and_lines(w, strip, sink);
     else {
         if (strip->past && strip->abreast > 1)

@@ -227,6 +227,10 @@ typedef struct ar_c_strip {
     int               abreast; /* vectors computed side by side, while each waits for itself */
 } ar_c_strip;
 
+/* Rows that are cut at their borders leave past the caches by whole lines, and what is beside these
+ * through a buffer; others as vectors, wherever these start. */
+static inline bool ar_c_goes_by_lines(const ar_c_strip *strip) { return strip->past && strip->cut; }
+
 /* A function that is called for all cells of a segment at once. */
 bool ar_c_is_row_math(const ar_writer *w, arras_expr e);
 /* The axis along which a read jumps from cell to cell, as an array of indices says; -1: none, or
