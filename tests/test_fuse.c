@@ -1,4 +1,6 @@
 /* test_fuse.c -- what is stored and what is computed where it is read. */
+#include "opt/rewrite.h" /* before the names of the next one */
+
 #include "normalised.h"
 
 static int64_t count_lambdas(const arras_graph *graph)
@@ -316,8 +318,43 @@ static void every_allocation_may_fail(void)
     end();
 }
 
+/* sum[k: 0, 4 fused](x[i, k] * 1), with something else for i. */
+static arras_expr fused_sum(arras_expr i, arras_expr k)
+{
+    arras_array x = ar_input(g, "x", ARRAS_F64, 2, (arras_dim[]){ 5, 4 });
+    arras_expr  one = ar_expr_cast(ar_expr_literal(g, ARRAS_F64, (ar_value){ .f = 1 }), ARRAS_F64);
+    arras_expr  load = ar_expr_load(x, 2, (arras_expr[]){ i, k }, NULL);
+
+    return ar_expr_reduce_tree(AR_REDUCE_sum, AR_TREE_FUSED, "k", ar_int(g, 0), ar_int(g, 4),
+                               ar_binary(AR_OP_multiply, load, one));
+}
+
+/* The product stays one although a factor is 1, also where the variable gets another name since
+ * one of its name comes from outside. */
+static void fused_sums_stay_fused(void)
+{
+    static const char *const outside[] = { "j", "k" };
+
+    for (size_t n = 0; n < AR_COUNT(outside); n++) {
+        arras_expr sum, other;
+        ar_space   space = { 0 };
+
+        begin();
+        sum = fused_sum(ar_expr_index(g, 0), ar_expr_var(g, "k"));
+        other = ar_expr_var(g, outside[n]);
+        sum = ar_substitute_indices(sum, 1, &other, (ar_place_of){ &space, NULL });
+        if (CHECK_EQ_INT(sum->kind, AR_EXPR_REDUCE)) {
+            CHECK_EQ_INT(ar_expr_tree(sum), AR_TREE_FUSED);
+            CHECK(ar_expr_is(sum->args[2], AR_OP_multiply));
+            CHECK_STR(sum->name, n ? "k_" : "k");
+        }
+        end();
+    }
+}
+
 TEST_MAIN
 {
+    RUN(fused_sums_stay_fused);
     RUN(chains_are_one_kernel);
     RUN(reductions_take_what_feeds_and_follows_them);
     RUN(cheap_things_are_computed_again);

@@ -22,6 +22,10 @@ static const example reals[] = {
     { "abs(negative(abs(_0[i0])))", "f64[n]", "abs(_0[i0])" },
     { "subtract(_0[i0], negative(sin(_0[i0])))", "f64[n]", "add(_0[i0], sin(_0[i0]))" },
     { "multiply(f64(3), f64(0.5))", "f64[n]", "f64(1.5)" },
+    { "sum[k: 0, 64 fused](multiply(_0[k], 1.0))", "f64[64]",
+      "sum[k: 0, 64 fused](multiply(_0[k], 1.0))" },
+    { "sum[k: 0, 64 fused](multiply(f64(3), f64(0.5)))", "f64[64]",
+      "sum[k: 0, 64 fused](multiply(f64(3), f64(0.5)))" },
     { "pow(_0[i0], 2)", "f64[n]", "pow(_0[i0], 2)" }, /* rounded twice or once: other bits */
 };
 

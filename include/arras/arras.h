@@ -318,7 +318,8 @@ ARRAS_API arras_expr arras_expr_apply(int op, int n, const arras_expr *operands)
  * end. */
 ARRAS_API arras_expr arras_expr_load(arras_array x, int n, const arras_expr *indices,
                                      const arras_edge *edges);
-/* The reduction of `body` over lo <= var < hi; the bounds may read arrays. */
+/* The reduction of `body` over lo <= var < hi; the bounds may read arrays.  A sum of a few products
+ * of reals rounds each once (docs/semantics.md). */
 ARRAS_API arras_expr  arras_expr_reduce(int reduction, const char *var, arras_expr lo,
                                         arras_expr hi, arras_expr body);
 ARRAS_API const char *arras_expr_error(arras_expr e); /* NULL unless poison */

@@ -288,13 +288,26 @@ arras_expr arras_expr_load(arras_array x, int n, const arras_expr *indices, cons
     return ar_expr_load(x, n, indices, edges);
 }
 
+/* A sum of a product is what an einsum would be. */
+static bool is_fused_sum(int reduction, arras_expr lo, arras_expr hi, arras_expr body)
+{
+    int64_t length;
+
+    return reduction == AR_REDUCE_sum && lo && hi && body && ar_is_int(lo) && ar_is_int(hi) &&
+           ar_sub64(&length, hi->ints[0], lo->ints[0]) && length > 0 && body->kind == AR_EXPR_OP &&
+           body->ints[0] == AR_OP_multiply && !body->type.weak &&
+           ar_products_are_fused(body->type.dtype, 1, &length);
+}
+
 arras_expr arras_expr_reduce(int reduction, const char *var, arras_expr lo, arras_expr hi,
                              arras_expr body)
 {
     if (reduction < 0 || reduction >= AR_REDUCTION_END)
         return ar_expr_poison(body ? body->graph : NULL, ARRAS_EINVAL,
                               "reduce: there is no reduction number %d", reduction);
-    return ar_expr_reduce((ar_reduction)reduction, var, lo, hi, body);
+    return ar_expr_reduce_tree(
+        (ar_reduction)reduction,
+        is_fused_sum(reduction, lo, hi, body) ? AR_TREE_FUSED : AR_TREE_WHOLE, var, lo, hi, body);
 }
 
 const char *arras_expr_error(arras_expr e)

@@ -153,6 +153,13 @@ static void put_accumulate(ar_writer *w, const column *c, const char *cell)
     ar_text_printf(w->out, "(%s, x);\n", cell);
 }
 
+static void put_value(ar_writer *w, const column *c)
+{
+    ar_text_printf(w->out, "const %s x = ", c->fold.type);
+    ar_c_cast_twice(w, c->expr->args[2], c->fold.s.operand[0], c->fold.s.compute);
+    ar_text_add(w->out, ";\n");
+}
+
 static void put_place(ar_writer *w, const column *c, const char *cell, const char *at)
 {
     const ar_c_fold *f = &c->fold;
@@ -176,12 +183,14 @@ static void put_cell(ar_writer *w, void *self, const ar_c_strip *strip)
         const column *c = &r->columns[i];
 
         snprintf(cell, sizeof cell, "row%d[%s]", c->number, at);
-        ar_text_printf(w->out, "{\nconst %s x = ", c->fold.type);
-        ar_c_cast_twice(w, c->expr->args[2], c->fold.s.operand[0], c->fold.s.compute);
-        ar_text_add(w->out, ";\n");
+        ar_text_add(w->out, "{\n");
+        if (c->fold.tree == AR_TREE_FUSED)
+            ar_c_put_fused(w, c->expr->args[2], cell);
+        else
+            put_value(w, c);
         if (c->fold.place)
             put_place(w, c, cell, at);
-        else
+        else if (c->fold.tree != AR_TREE_FUSED)
             put_accumulate(w, c, cell);
         ar_text_add(w->out, "}\n");
     }

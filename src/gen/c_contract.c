@@ -55,13 +55,18 @@ bool ar_c_contraction_is_vector_op(const ar_contraction *c, arras_expr e)
     case AR_OP_add:
     case AR_OP_subtract:
     case AR_OP_multiply:
-    case AR_OP_divide: break;
+    case AR_OP_divide:
+    case AR_OP_fma: break;
     default: return false;
     }
     for (int i = 0; i < e->nargs; i++)
         types[i] = e->args[i]->type;
-    return ar_op_signature(&s, (ar_op)e->ints[0], types) && s.compute == c->dtype &&
-           s.operand[0] == c->dtype && s.operand[1] == c->dtype;
+    if (!ar_op_signature(&s, (ar_op)e->ints[0], types) || s.compute != c->dtype)
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (s.operand[i] != c->dtype)
+            return false;
+    return true;
 }
 
 /* ---- The sums -------------------------------------------------------------------------------- */
@@ -103,6 +108,7 @@ static bool add_sum(ar_contraction *c, arras_expr e)
         s.operand[0] != c->dtype || s.result.dtype != c->dtype ||
         e->args[2]->type.dtype != c->dtype)
         return false;
+    c->fused = ar_expr_tree(e) == AR_TREE_FUSED;
     c->sums[c->nsums] = e;
     c->first[c->nsums] = e->args[0]->ints[0];
     c->length[c->nsums++] = length;
@@ -190,6 +196,14 @@ static bool split_body(ar_contraction *c, arras_expr e)
     return true;
 }
 
+/* The product of a fused sum is not computed for itself. */
+static bool split_sum(ar_contraction *c)
+{
+    if (!c->fused)
+        return split_body(c, c->body);
+    return split_body(c, c->body->args[0]) && split_body(c, c->body->args[1]);
+}
+
 static void split_after(ar_contraction *c, arras_expr e, bool *good)
 {
     if (!uses_axis(e, c->column))
@@ -227,7 +241,7 @@ static bool try_row(ar_contraction *c, int row)
 {
     c->row = row;
     c->panels.count = c->scalars.count = 0;
-    if (length_of(c, row) < LEAST_ROWS || !uses_axis(c->body, row) || !split_body(c, c->body) ||
+    if (length_of(c, row) < LEAST_ROWS || !uses_axis(c->body, row) || !split_sum(c) ||
         c->panels.count == 0 || panel_bytes(c) > MOST_PANEL_BYTES)
         return false;
     c->batch = 0;

@@ -31,6 +31,7 @@ typedef struct {
     int64_t               first[AR_CONTRACT_SUMS], length[AR_CONTRACT_SUMS]; /* of variables */
     int64_t               terms;   /* of all sums together */
     arras_expr            body;    /* of the innermost */
+    bool                  fused;   /* it is a product that is added by an fma */
     ar_leaves             panels;  /* parts of the body that do not depend on the row */
     ar_leaves             scalars; /* parts that do not depend on the column */
     ar_leaves             after;   /* parts of what is around the sums that do not, either */

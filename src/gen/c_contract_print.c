@@ -10,11 +10,14 @@
  *         w0 = what is around the sums, of vector 0; ... stored
  *     }
  *
- * Products and sums are not contracted, every lane is one cell, and -0 + x is x: the bits are those
- * of a sum one after the other.  Rows beyond the box are computed as the last one, and not stored.
+ * Products and sums are contracted only where the graph says so, every lane is one cell, and -0 + x
+ * is x: the bits are those of a sum one after the other.  Rows beyond the box are computed as the
+ * last one, and not stored.
  */
 #include "gen/c_contract.h"
 #include "gen/c_literal.h"
+
+#include <stdio.h>
 
 enum {
     VECTOR_BYTES = 32,
@@ -251,6 +254,33 @@ static const char *sign_of(arras_expr e)
     }
 }
 
+typedef void part_printer(printer *p, arras_expr e);
+
+static void put_fma(printer *p, part_printer *put, arras_expr x, arras_expr y)
+{
+    p->used->vectors = true;
+    ar_text_printf(p->out, "FMA_%sx%d(", ar_dtype_name(p->c->dtype), p->lanes);
+    put(p, x);
+    ar_text_add(p->out, ", ");
+    put(p, y);
+    ar_text_add(p->out, ", ");
+}
+
+/* Its parts are put by the caller's own function. */
+static void put_vector_op(printer *p, arras_expr e, part_printer *put)
+{
+    if (e->ints[0] == AR_OP_fma) {
+        put_fma(p, put, e->args[0], e->args[1]);
+        put(p, e->args[2]);
+    } else {
+        ar_text_add(p->out, "(");
+        put(p, e->args[0]);
+        ar_text_add(p->out, sign_of(e));
+        put(p, e->args[1]);
+    }
+    ar_text_add(p->out, ")");
+}
+
 static void put_product(printer *p, arras_expr e)
 {
     int scalar = ar_leaves_find(&p->c->scalars, e), panel = ar_leaves_find(&p->c->panels, e);
@@ -260,11 +290,7 @@ static void put_product(printer *p, arras_expr e)
     } else if (panel >= 0) {
         ar_text_printf(p->out, "p%d_%d", panel, p->vector);
     } else {
-        ar_text_add(p->out, "(");
-        put_product(p, e->args[0]);
-        ar_text_add(p->out, sign_of(e));
-        put_product(p, e->args[1]);
-        ar_text_add(p->out, ")");
+        put_vector_op(p, e, put_product);
     }
 }
 
@@ -279,8 +305,17 @@ static void put_panel_vectors(printer *p)
 
 static void put_step(printer *p)
 {
-    ar_text_printf(p->out, "a%d_%d_%d += ", p->c->nsums - 1, p->tile_row, p->vector);
-    put_product(p, p->c->body);
+    arras_expr body = p->c->body;
+    char       sum[48];
+
+    snprintf(sum, sizeof sum, "a%d_%d_%d", p->c->nsums - 1, p->tile_row, p->vector);
+    ar_text_printf(p->out, "%s %s ", sum, p->c->fused ? "=" : "+=");
+    if (p->c->fused) {
+        put_fma(p, put_product, body->args[0], body->args[1]);
+        ar_text_printf(p->out, "%s)", sum);
+    } else {
+        put_product(p, body);
+    }
     ar_text_add(p->out, ";\n");
 }
 
@@ -356,16 +391,16 @@ static bool is_whole_load(const printer *p, arras_expr e)
     return true;
 }
 
-/* Cell by cell. */
+/* Cell by cell; in parentheses, since it may be an argument of a macro. */
 static void put_lanes(printer *p, arras_expr e)
 {
-    ar_text_add(p->out, "(vec){ ");
+    ar_text_add(p->out, "((vec){ ");
     for (p->lane = 0; p->lane < tail_of(p, p->vector); p->lane++) {
         p->column = p->vector * p->lanes + p->lane;
         ar_text_add(p->out, p->lane ? ", " : "");
         put_as(p, e, p->c->dtype);
     }
-    ar_text_add(p->out, " }");
+    ar_text_add(p->out, " })");
 }
 
 static void put_after(printer *p, arras_expr e)
@@ -377,11 +412,7 @@ static void put_after(printer *p, arras_expr e)
     } else if (leaf >= 0) {
         ar_text_printf(p->out, "e%d_%d", leaf, p->tile_row);
     } else if (ar_c_contraction_is_vector_op(p->c, e)) {
-        ar_text_add(p->out, "(");
-        put_after(p, e->args[0]);
-        ar_text_add(p->out, sign_of(e));
-        put_after(p, e->args[1]);
-        ar_text_add(p->out, ")");
+        put_vector_op(p, e, put_after);
     } else if (is_whole_load(p, e)) {
         p->column = p->vector * p->lanes;
         ar_text_add(p->out, "*(const loose *)");
@@ -574,7 +605,7 @@ static int rows_together(const ar_contraction *c, int vectors, int bytes)
 {
     if (vectors == 1 && c->terms > 8)
         return 4;
-    return bytes == WIDE_BYTES && vectors <= 3 ? 4 : 2;
+    return bytes == WIDE_BYTES && vectors <= 5 ? 4 : 2;
 }
 
 arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_contraction *c,
@@ -586,9 +617,10 @@ arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_cont
     p.lanes = p.bytes / (int)ar_dtype_size(c->dtype);
     p.vectors = (int)vectors_of(c, p.bytes);
     p.rows = rows_together(c, p.vectors, p.bytes);
-    /* -O1, which is right for all else, does not schedule instructions. */
+    /* -O1, which is right for all else, does not schedule instructions; and a loop of many sums
+     * with little around it is taken for one that needs few registers. */
     ar_text_printf(out,
-                   "__attribute__((optimize(\"O2\")))\n"
+                   "__attribute__((optimize(\"O2\", \"ira-region=all\")))\n"
                    "int %s(const ar_kernel_args *a, const int64_t *lo, const int64_t *hi)\n{\n",
                    name);
     put_types(&p);

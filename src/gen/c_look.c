@@ -166,7 +166,8 @@ static bool has_long_reductions(const ar_c_strip *strip)
         int64_t length = e->kind == AR_EXPR_REDUCE ? ar_c_fold_length(e) : 0;
 
         if (e->kind == AR_EXPR_REDUCE &&
-            (ar_expr_tree(e) != AR_TREE_WHOLE || length == 0 || length >= LONG))
+            (length == 0 || length >= LONG || ar_expr_tree(e) == AR_TREE_PART ||
+             ar_expr_tree(e) == AR_TREE_PARTIALS))
             return true;
     }
     return false;

@@ -299,6 +299,42 @@ static void put_result(ar_writer *w, arras_expr e, const ar_c_fold *f, int s)
                        ar_op_name(f->op), f->dtype, s, s);
 }
 
+void ar_c_put_fused(ar_writer *w, arras_expr product, const char *sum)
+{
+    arras_dtype dtype = product->type.dtype;
+
+    ar_c_put(w, product->args[0]);
+    ar_c_put(w, product->args[1]);
+    ar_text_printf(w->out, "%s = ", sum);
+    ar_c_op(w, AR_OP_fma, dtype);
+    for (int i = 0; i < 2; i++) {
+        ar_text_add(w->out, i ? ", " : "(");
+        ar_c_cast(w, product->args[i], dtype);
+    }
+    ar_text_printf(w->out, ", %s);\n", sum);
+}
+
+static void put_fused_cell(ar_writer *w, void *self, const ar_c_strip *strip)
+{
+    ar_c_put_fused(w, strip->roots[0], self);
+}
+
+/* Products that are few, one after the other. */
+static void put_fused_sum(ar_writer *w, ar_c_strip *strip, arras_expr e, const block *b)
+{
+    char            sum[32], from[32], to[32];
+    const ar_c_sink sink = { .cell = put_fused_cell, .self = sum };
+
+    snprintf(sum, sizeof sum, "v%" PRId64, e->id);
+    snprintf(from, sizeof from, "low%d", b->number);
+    snprintf(to, sizeof to, "high%d", b->number);
+    ar_text_printf(w->out, "%s = ", sum);
+    ar_c_fold_neutral(w, b->fold);
+    ar_text_add(w->out, ";\n");
+    strip->most = AR_C_SEGMENT;
+    ar_c_strip_run(w, strip, from, to, &sink);
+}
+
 static void put_range(ar_writer *w, arras_expr e, const ar_c_fold *f, int s)
 {
     size_t               mark = w->nchanges;
@@ -310,7 +346,9 @@ static void put_range(ar_writer *w, arras_expr e, const ar_c_fold *f, int s)
         return;
     ar_c_strip_variable(&strip, variable);
     ar_c_strip_open(w, &strip, 1, &e->args[2]);
-    if (is_in_memory(&strip, &b) && !f->place) {
+    if (f->tree == AR_TREE_FUSED) {
+        put_fused_sum(w, &strip, e, &b);
+    } else if (is_in_memory(&strip, &b) && !f->place) {
         put_range_call(w, &b, e);
     } else {
         declare_state(w, &b);

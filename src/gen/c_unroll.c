@@ -74,6 +74,14 @@ static bool is_short(arras_expr e, int64_t *low, int64_t *high)
            f.tree != AR_TREE_PARTIALS && (*high - *low) * size_of(e->args[2], GROWTH) <= GROWTH;
 }
 
+static arras_expr add_turn(const ar_c_fold *f, arras_expr total, arras_expr x)
+{
+    if (total && f->tree == AR_TREE_FUSED)
+        return ar_expr_apply(AR_OP_fma, 3, (arras_expr[]){ x->args[0], x->args[1], total });
+    x = ar_expr_cast(ar_expr_cast(x, f->s.operand[0]), f->s.compute);
+    return total ? ar_expr_apply(f->op, 2, (arras_expr[]){ total, x }) : x;
+}
+
 /* ((x0 op x1) op x2) op ...: the order of few cells.  NULL: it can't be. */
 static arras_expr unroll(arras_expr e, int64_t low, int64_t high)
 {
@@ -85,8 +93,7 @@ static arras_expr unroll(arras_expr e, int64_t low, int64_t high)
 
         if (!x)
             return NULL;
-        x = ar_expr_cast(ar_expr_cast(x, f.s.operand[0]), f.s.compute);
-        total = total ? ar_expr_apply(f.op, 2, (arras_expr[]){ total, x }) : x;
+        total = add_turn(&f, total, x);
     }
     return total->kind == AR_EXPR_POISON || total->type.dtype != e->type.dtype ? NULL : total;
 }

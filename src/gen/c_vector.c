@@ -70,7 +70,7 @@ static bool is_extreme(ar_op op) { return op == AR_OP_minimum || op == AR_OP_max
 static bool is_arithmetic(ar_op op)
 {
     return infix(op) || is_extreme(op) || op == AR_OP_negative || op == AR_OP_abs ||
-           op == AR_OP_sqrt;
+           op == AR_OP_sqrt || op == AR_OP_fma;
 }
 
 /* ---- Whether an expression can be one -------------------------------------------------------- */
@@ -382,10 +382,27 @@ void ar_c_vector_open(ar_writer *w, const ar_c_strip *strip, const ar_c_fold *f,
     ar_c_strip_set_inside(w, strip);
 }
 
+static void accumulate_product(ar_writer *w, arras_expr product, int number)
+{
+    ar_text_printf(w->out, "a%d = V_fma(%s, %s, ", number, w->vector,
+                   integers_like(w->vector_dtype));
+    for (int i = 0; i < 2; i++) {
+        put_operand(w, product->args[i], true);
+        ar_text_add(w->out, ", ");
+    }
+    ar_text_printf(w->out, "a%d);\n", number);
+}
+
 void ar_c_vector_accumulate(ar_writer *w, const ar_c_fold *f, arras_expr root, int number)
 {
     arras_dtype dtype = f->s.compute;
 
+    if (f->tree == AR_TREE_FUSED) {
+        ar_c_put(w, root->args[0]);
+        ar_c_put(w, root->args[1]);
+        accumulate_product(w, root, number);
+        return;
+    }
     w->used->ops[f->op][dtype] = true;
     ar_c_put(w, root);
     ar_text_printf(w->out, "a%d = V_%s(%s, %s, a%d, v%" PRId64 ");\n", number, ar_op_name(f->op),

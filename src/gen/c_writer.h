@@ -294,6 +294,8 @@ int64_t ar_c_fold_length(arras_expr reduce);
 void ar_c_put_bounds(ar_writer *w, arras_expr reduce, int number);
 /* One value. */
 void ar_c_put_reduce(ar_writer *w, arras_expr reduce);
+/* Statement: another product of a fused sum. */
+void ar_c_put_fused(ar_writer *w, arras_expr product, const char *sum);
 /* For all cells of a segment at once: worth it where the reads run along the strip. */
 bool ar_c_runs_across(ar_writer *w, const ar_c_strip *strip, arras_expr reduce);
 bool ar_c_go_together(arras_expr reduce, arras_expr other);

@@ -17,6 +17,7 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 #define V_abs(V, I, a) ((V)((I)(a) & ~(I)-(V){ 0 }))
 #define V_sqrt(V, I, a) SQRT_##V(a)
 #define V_where(V, I, m, a, b) CHOOSE(V, I, m, a, b)
+#define V_fma(V, I, a, b, c) FMA_##V(a, b, c)
 #define V_logical_not(V, I, m) (~(m))
 
 /* The second where both are equal, or one is a nan. */
@@ -39,6 +40,26 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 #define ROOTS(f, a, i) f((a)[i]), f((a)[i + 1]), f((a)[i + 2]), f((a)[i + 3])
 #define SQRT_f32x8(a) ((f32x8){ ROOTS(__builtin_sqrtf, a, 0), ROOTS(__builtin_sqrtf, a, 4) })
 #define SQRT_f64x4(a) ((f64x4){ ROOTS(__builtin_sqrt, a, 0) })
+#endif
+
+/* a * b + c, rounded once. */
+#if defined __FMA__
+#define FMA_f32x8(a, b, c) __builtin_ia32_vfmaddps256(a, b, c)
+#define FMA_f64x4(a, b, c) __builtin_ia32_vfmaddpd256(a, b, c)
+#else
+#define FMAS(f, a, b, c, i)                                                                        \
+    f((a)[i], (b)[i], (c)[i]), f((a)[i + 1], (b)[i + 1], (c)[i + 1]),                              \
+        f((a)[i + 2], (b)[i + 2], (c)[i + 2]), f((a)[i + 3], (b)[i + 3], (c)[i + 3])
+#define FMA_f32x8(a, b, c)                                                                         \
+    ((f32x8){ FMAS(__builtin_fmaf, a, b, c, 0), FMAS(__builtin_fmaf, a, b, c, 4) })
+#define FMA_f64x4(a, b, c) ((f64x4){ FMAS(__builtin_fma, a, b, c, 0) })
+#endif
+#if defined __clang__
+#define FMA_f32x16(a, b, c) __builtin_ia32_vfmaddps512(a, b, c, 4)
+#define FMA_f64x8(a, b, c) __builtin_ia32_vfmaddpd512(a, b, c, 4)
+#else
+#define FMA_f32x16(a, b, c) __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4)
+#define FMA_f64x8(a, b, c) __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4)
 #endif
 
 /* Every second cell from p on, by operations within halves; nothing behind the last one is read. */

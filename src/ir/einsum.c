@@ -297,3 +297,14 @@ arras_array ar_einsum(const char *spec, int n, const arras_array *xs)
     ar_free(r);
     return result;
 }
+
+bool ar_products_are_fused(arras_dtype dtype, int n, const arras_dim *lengths)
+{
+    enum { MOST_TERMS = 64 };
+    int64_t terms = 1;
+
+    for (int i = 0; i < n; i++)
+        if (ar_dim_symbolic(lengths[i]) || !ar_mul64(&terms, terms, lengths[i]))
+            return false;
+    return n > 0 && ar_dtype_class(dtype) == AR_CLASS_REAL && terms <= MOST_TERMS;
+}

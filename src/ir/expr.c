@@ -505,6 +505,12 @@ arras_expr ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, in
 
 /* ---- Reductions ------------------------------------------------------------------------------ */
 
+static bool is_real_product(arras_expr e)
+{
+    return e->kind == AR_EXPR_OP && e->ints[0] == AR_OP_multiply &&
+           ar_dtype_class(e->type.dtype) == AR_CLASS_REAL;
+}
+
 arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char *var, arras_expr lo,
                                arras_expr hi, arras_expr body)
 {
@@ -524,6 +530,10 @@ arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char 
     if (!ar_reduction_signature(&s, reduction, body->type))
         return ar_expr_poison(lo->graph, ARRAS_EDTYPE, "%s is not defined for %s",
                               ar_reduction_name(reduction), ar_dtype_name(body->type.dtype));
+    if (tree == AR_TREE_FUSED && !(reduction == AR_REDUCE_sum && is_real_product(body)))
+        return ar_expr_poison(lo->graph, ARRAS_EDTYPE,
+                              "%s: only a sum of products of reals can be fused",
+                              ar_reduction_name(reduction));
     return ar_expr_intern(lo->graph,
                           &(struct arras_expr_node){ .kind = AR_EXPR_REDUCE,
                                                      .type = s.result,

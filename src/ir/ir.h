@@ -192,7 +192,10 @@ typedef enum {
      * blocks even if they are few. */
     AR_TREE_PART,
     /* Results of parts, each of as many blocks, a power of two: the tree of blocks. */
-    AR_TREE_PARTIALS
+    AR_TREE_PARTIALS,
+    /* A sum of few products, whose body is a multiply of reals: each is added by an fma, rounded
+     * once.  Its body stays a multiply, whatever becomes of the factors. */
+    AR_TREE_FUSED
 } ar_tree;
 
 struct arras_expr_node {
@@ -333,6 +336,9 @@ bool        ar_load_reach(ar_load_span *out, arras_array lambda, arras_expr load
 arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims,
                       arras_array initial);
 arras_array ar_einsum(const char *spec, int n, const arras_array *xs);
+/* Whether products of this type, summed over axes of these lengths, are added by fma: if they are
+ * real, and their number is known and small (docs/semantics.md). */
+bool ar_products_are_fused(arras_dtype dtype, int n, const arras_dim *lengths);
 arras_array ar_stack(int n, const arras_array *xs, int axis);
 arras_array ar_concat(int n, const arras_array *xs, int axis);
 arras_array ar_roll(arras_array x, const int64_t *shifts); /* one per axis */

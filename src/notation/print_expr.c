@@ -50,7 +50,10 @@ static void print_load(ar_printer *p, arras_expr e)
 }
 
 static const char *const tree_words[] = {
-    [AR_TREE_WHOLE] = "", [AR_TREE_PART] = " part", [AR_TREE_PARTIALS] = " partials"
+    [AR_TREE_WHOLE] = "",
+    [AR_TREE_PART] = " part",
+    [AR_TREE_PARTIALS] = " partials",
+    [AR_TREE_FUSED] = " fused",
 };
 
 static void print_reduce(ar_printer *p, arras_expr e)

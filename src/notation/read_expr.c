@@ -194,11 +194,12 @@ static bool read_cast(ar_reader *r, arras_dtype dtype, arras_expr *out)
            check(r, &at, ar_expr_cast(x, dtype), out);
 }
 
-/* Which cells they are, where it is said. */
+/* Which cells they are, and how they are combined, where it is said. */
 static ar_tree read_tree(ar_reader *r)
 {
     ar_tree tree = ar_token_is(&r->token, "part")       ? AR_TREE_PART
                    : ar_token_is(&r->token, "partials") ? AR_TREE_PARTIALS
+                   : ar_token_is(&r->token, "fused")    ? AR_TREE_FUSED
                                                         : AR_TREE_WHOLE;
 
     if (tree != AR_TREE_WHOLE)

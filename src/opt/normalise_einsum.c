@@ -120,7 +120,8 @@ static arras_expr sum_of_products(const einsum *e, int n, const operand *const *
     product = read_operand(e, &in, operands[0]);
     for (int k = 1; k < n; k++)
         product = binary(AR_OP_multiply, product, read_operand(e, &in, operands[k]));
-    return ar_reduce_nested(ar_sum_of(e->node->type.dtype), in.summed, in.lengths, product);
+    return n > 1 ? ar_sum_products(in.summed, in.lengths, product)
+                 : ar_reduce_nested(ar_sum_of(e->node->type.dtype), in.summed, in.lengths, product);
 }
 
 /* ---- Two by two ------------------------------------------------------------------------------ */

@@ -19,13 +19,19 @@ arras_expr ar_reduce_variable(arras_graph *to, int number)
 }
 
 /* Over 0 <= variable < length. */
-static arras_expr reduce_over(ar_reduction reduction, int number, arras_expr length,
-                              arras_expr body)
+static arras_expr reduce_tree_over(ar_reduction reduction, ar_tree tree, int number,
+                                   arras_expr length, arras_expr body)
 {
     char name[NAME_ROOM];
 
     variable_name(name, number);
-    return ar_expr_reduce(reduction, name, int_expr(body->graph, 0), length, body);
+    return ar_expr_reduce_tree(reduction, tree, name, int_expr(body->graph, 0), length, body);
+}
+
+static arras_expr reduce_over(ar_reduction reduction, int number, arras_expr length,
+                              arras_expr body)
+{
+    return reduce_tree_over(reduction, AR_TREE_WHOLE, number, length, body);
 }
 
 /* What combines the results of a reduction over some of its cells. */
@@ -42,6 +48,18 @@ arras_expr ar_reduce_nested(ar_reduction reduction, int n, const arras_dim *leng
         reduction = outer_reduction(reduction);
     }
     return body;
+}
+
+arras_expr ar_sum_products(int n, const arras_dim *lengths, arras_expr product)
+{
+    arras_dtype dtype = product->type.dtype;
+
+    if (n == 0 || product->kind == AR_EXPR_POISON ||
+        !ar_products_are_fused(dtype, 1, &lengths[n - 1]))
+        return ar_reduce_nested(ar_sum_of(dtype), n, lengths, product);
+    product = reduce_tree_over(AR_REDUCE_sum, AR_TREE_FUSED, n - 1,
+                               dim_expr(product->graph, lengths[n - 1]), product);
+    return ar_reduce_nested(AR_REDUCE_sum, n - 1, lengths, product);
 }
 
 ar_reduction ar_sum_of(arras_dtype dtype)

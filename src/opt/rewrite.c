@@ -78,13 +78,20 @@ static ar_frame new_frame(ar_rewrite *r, const ar_frame *outer)
     return (ar_frame){ .outer = outer, .stamp = ++r->stamp };
 }
 
+/* Stays one: rounded once only together with the sum. */
+static arras_expr walk_product(ar_rewrite *r, arras_expr e, const ar_frame *around)
+{
+    return ar_binary(AR_OP_multiply, walk(r, e->args[0], around), walk(r, e->args[1], around));
+}
+
 static arras_expr walk_reduce(ar_rewrite *r, arras_expr e, const ar_frame *around)
 {
     arras_expr args[3] = { walk(r, e->args[0], around), walk(r, e->args[1], around) };
     ar_frame   within = new_frame(r, around);
 
     within.variable = e->name, within.lo = args[0], within.hi = args[1];
-    args[2] = walk(r, e->args[2], &within);
+    args[2] = ar_expr_tree(e) == AR_TREE_FUSED ? walk_product(r, e->args[2], &within)
+                                               : walk(r, e->args[2], &within);
     return r->make(r, e, args, around);
 }
 

@@ -59,6 +59,31 @@ static void fresh_name(char *out, size_t room, const substitution *s, arras_expr
 
 /* ---- Expressions ----------------------------------------------------------------------------- */
 
+static bool is_fused(arras_expr reduce) { return ar_expr_tree(reduce) == AR_TREE_FUSED; }
+
+/* The body of a reduction, with another name for its variable. */
+static arras_expr rename_variable(substitution *s, arras_expr e, const char *name,
+                                  const ar_frame *around)
+{
+    arras_expr        to = ar_expr_var(e->graph, name), body = e->args[2];
+    const ar_place_of at = { s->space, around };
+
+    if (!is_fused(e))
+        return ar_substitute_variable(body, e->name, to, at);
+    return ar_binary(AR_OP_multiply, ar_substitute_variable(body->args[0], e->name, to, at),
+                     ar_substitute_variable(body->args[1], e->name, to, at));
+}
+
+/* That of a fused sum stays a product. */
+static arras_expr substitute_body(substitution *s, arras_expr e, arras_expr body,
+                                  const ar_frame *around)
+{
+    if (!is_fused(e) || body->kind == AR_EXPR_POISON)
+        return substitute(s, body, around);
+    return ar_binary(AR_OP_multiply, substitute(s, body->args[0], around),
+                     substitute(s, body->args[1], around));
+}
+
 static arras_expr substitute_reduce(substitution *s, arras_expr e, const ar_frame *around)
 {
     char       name[256];
@@ -70,12 +95,11 @@ static arras_expr substitute_reduce(substitution *s, arras_expr e, const ar_fram
     snprintf(name, sizeof name, "%s", e->name);
     if (!hidden && is_touched(s, args[2]) && is_free_outside(s, e->name)) {
         fresh_name(name, sizeof name, s, e);
-        args[2] = ar_substitute_variable(args[2], e->name, ar_expr_var(e->graph, name),
-                                         (ar_place_of){ s->space, around });
+        args[2] = rename_variable(s, e, name, around);
     }
     within.variable = name, within.stamp = -++s->frames;
     if (!hidden)
-        args[2] = substitute(s, args[2], &within);
+        args[2] = substitute_body(s, e, args[2], &within);
     return ar_reduce_named(e, name, args);
 }
 

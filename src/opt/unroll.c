@@ -78,8 +78,8 @@ static bool is_worth_it(arras_expr e, const arras_expr *args, int64_t rounds)
     int64_t all;
 
     if (e->ints[0] == AR_REDUCE_argmin || e->ints[0] == AR_REDUCE_argmax ||
-        ar_expr_tree(e) != AR_TREE_WHOLE || rounds > MOST_ROUNDS ||
-        (rounds < 1 && ar_reduction_identity((ar_reduction)e->ints[0]) < 0))
+        (ar_expr_tree(e) != AR_TREE_WHOLE && ar_expr_tree(e) != AR_TREE_FUSED) ||
+        rounds > MOST_ROUNDS || (rounds < 1 && ar_reduction_identity((ar_reduction)e->ints[0]) < 0))
         return false;
     count(&c, args[2]);
     all = rounds_within(e, &visits);
@@ -95,13 +95,34 @@ static bool is_worth_it(arras_expr e, const arras_expr *args, int64_t rounds)
 
 /* ---- Writing out ----------------------------------------------------------------------------- */
 
+static arras_expr at_round(arras_expr e, arras_expr part, int64_t k, ar_place_of at)
+{
+    arras_expr value = ar_expr_cast(ar_int(part->graph, k), ARRAS_I64);
+
+    return ar_substitute_variable(part, e->name, value, at);
+}
+
 static arras_expr cell_at(arras_expr e, arras_expr body, int64_t k, const ar_signature *s,
                           ar_place_of at)
 {
-    arras_expr value = ar_expr_cast(ar_int(body->graph, k), ARRAS_I64);
-
-    body = ar_substitute_variable(body, e->name, value, at);
+    body = at_round(e, body, k, at);
     return ar_simple_cast(ar_simple_cast(body, s->operand[0]), s->compute);
+}
+
+/* The cells up to k, of which those before are in total. */
+static arras_expr add_cell(arras_expr total, arras_expr e, arras_expr body, int64_t k,
+                           const ar_signature *s, ar_place_of at)
+{
+    arras_expr args[3] = { total };
+
+    if (ar_expr_tree(e) != AR_TREE_FUSED) {
+        args[1] = cell_at(e, body, k, s, at);
+        return ar_simple_apply(ar_reduction_op((ar_reduction)e->ints[0]), 2, args, at);
+    }
+    args[0] = at_round(e, body->args[0], k, at);
+    args[1] = at_round(e, body->args[1], k, at);
+    args[2] = total;
+    return ar_simple_apply(AR_OP_fma, 3, args, at);
 }
 
 static arras_expr write_out(arras_expr e, arras_expr body, int64_t lo, int64_t hi, ar_place_of at)
@@ -116,8 +137,7 @@ static arras_expr write_out(arras_expr e, arras_expr body, int64_t lo, int64_t h
         return ar_expr_cast(ar_int(body->graph, ar_reduction_identity(reduction)), e->type.dtype);
     total = cell_at(e, body, lo, &s, at);
     for (int64_t k = lo + 1; k < hi; k++)
-        total = ar_simple_apply(ar_reduction_op(reduction), 2,
-                                (arras_expr[]){ total, cell_at(e, body, k, &s, at) }, at);
+        total = add_cell(total, e, body, k, &s, at);
     return ar_simple_cast(total, e->type.dtype);
 }
 

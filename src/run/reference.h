@@ -57,6 +57,9 @@ void ar_fold_open(ar_fold *fold, ar_reduction reduction, ar_type operand);
 void ar_fold_open_sum(ar_fold *fold, arras_dtype dtype); /* in this very type: of bools, their or */
 void ar_fold_start(ar_fold *fold);
 void ar_fold_add(ar_fold *fold, arras_dtype dtype, const void *cell, int64_t place);
+/* x * y, both in the type it computes in, rounded together with the sum: of AR_FOLD_SERIAL at most.
+ */
+void ar_fold_add_product(ar_fold *fold, const ar_value *x, const ar_value *y);
 bool ar_fold_end(ar_fold *fold, void *out); /* false: nothing was added and there is no identity */
 
 #endif

@@ -112,6 +112,14 @@ void ar_fold_add(ar_fold *fold, arras_dtype dtype, const void *cell, int64_t pla
     fold->count++;
 }
 
+void ar_fold_add_product(ar_fold *fold, const ar_value *x, const ar_value *y)
+{
+    if (fold->count++ == 0)
+        ar_op_value(AR_OP_multiply, fold->compute)(&fold->serial, x, y, y);
+    else
+        ar_op_value(AR_OP_fma, fold->compute)(&fold->serial, x, y, &fold->serial);
+}
+
 /* The later, smaller parts are combined first: they are the right side of every split. */
 static void combine_blocks(ar_fold *fold, ar_value *total)
 {

@@ -180,6 +180,8 @@ static arras_status compute_op(lambda *l, ar_instruction *step)
     return ARRAS_OK;
 }
 
+enum { BODY = 2 }; /* of a reduction: which argument */
+
 static arras_status fail_empty(const lambda *l, const ar_instruction *step, int64_t lo, int64_t hi)
 {
     ar_text place = { 0 };
@@ -192,11 +194,37 @@ static arras_status fail_empty(const lambda *l, const ar_instruction *step, int6
     return ARRAS_EINDEX;
 }
 
+static arras_status add_cell(lambda *l, const ar_instruction *step, int64_t place)
+{
+    arras_status status = evaluate(l, step->args[BODY]);
+
+    if (status == ARRAS_OK)
+        ar_fold_add(step->fold, dtype_of(step, BODY), value_of(l, step, BODY), place);
+    return status;
+}
+
+static arras_status add_product(lambda *l, const ar_instruction *step)
+{
+    const ar_instruction *product = &l->program.steps[step->args[BODY]];
+    ar_value              factors[2] = { 0 };
+
+    for (int k = 0; k < 2; k++) {
+        arras_status status = evaluate(l, product->args[k]);
+
+        if (status != ARRAS_OK)
+            return status;
+        ar_cell_read(step->fold->compute, &factors[k], dtype_of(product, k),
+                     value_of(l, product, k));
+    }
+    ar_fold_add_product(step->fold, &factors[0], &factors[1]);
+    return ARRAS_OK;
+}
+
 static arras_status reduce_range(lambda *l, ar_instruction *step, int64_t lo, int64_t hi)
 {
-    enum { BODY = 2 };
     ar_variable *variable = &l->program.variables[step->variable];
     ar_variable  outside = *variable; /* a reduction around this one may use the same name */
+    bool         fused = ar_expr_tree(step->expr) == AR_TREE_FUSED;
     arras_status status = ARRAS_OK;
 
     ar_fold_start(step->fold);
@@ -204,9 +232,7 @@ static arras_status reduce_range(lambda *l, ar_instruction *step, int64_t lo, in
     for (int64_t i = lo; i < hi && status == ARRAS_OK; i++) {
         variable->value = i;
         variable->tick = ++l->program.clock;
-        status = evaluate(l, step->args[BODY]);
-        if (status == ARRAS_OK)
-            ar_fold_add(step->fold, dtype_of(step, BODY), value_of(l, step, BODY), i);
+        status = fused ? add_product(l, step) : add_cell(l, step, i);
     }
     *variable = outside;
     return status;

@@ -105,6 +105,7 @@ typedef struct {
     int8_t        number[128]; /* of each letter, from 1; 0: not seen */
     int           labels, kept_labels;
     int64_t       length[AR_WALK_RANK];
+    arras_dim     dims[AR_WALK_RANK]; /* the same as recorded, where it may not have been known */
     ar_walk       kept, summed;
 } einsum;
 
@@ -114,7 +115,7 @@ static int label_of(einsum *e, char letter)
 
     if (*number == 0) {
         *number = (int8_t)++e->labels;
-        e->length[*number - 1] = 1;
+        e->length[*number - 1] = e->dims[*number - 1] = 1;
     }
     return *number - 1;
 }
@@ -139,8 +140,11 @@ static arras_status for_each_axis(einsum *e, axis_visitor *visit)
 /* An axis of length 1 fits any length. */
 static arras_status note_length(einsum *e, int operand, int axis, int label)
 {
-    int64_t length = e->job->in[operand]->shape[axis];
+    int64_t   length = e->job->in[operand]->shape[axis];
+    arras_dim dim = e->job->node->inputs[operand]->shape[axis];
 
+    if (dim != 1)
+        e->dims[label] = dim;
     if (length == 1 || length == e->length[label])
         return ARRAS_OK;
     if (e->length[label] != 1)
@@ -183,36 +187,54 @@ static arras_status einsum_open(einsum *e)
     return status == ARRAS_OK ? for_each_axis(e, note_step) : status;
 }
 
-static void einsum_product(const einsum *e, ar_op_function *multiply, ar_value *product)
+static void einsum_factor(const einsum *e, int operand, ar_value *factor)
 {
-    arras_dtype dtype = e->job->out->dtype;
+    const ar_tensor *x = e->job->in[operand];
 
-    for (int k = 0; k < e->kept.n; k++) {
-        const ar_tensor *x = e->job->in[k];
-        ar_value         factor = { 0 };
+    ar_cell_read(e->job->out->dtype, factor, x->dtype,
+                 x->data + e->kept.offset[operand] + e->summed.offset[operand]);
+}
 
-        ar_cell_read(dtype, k ? &factor : product, x->dtype,
-                     x->data + e->kept.offset[k] + e->summed.offset[k]);
-        if (k)
-            multiply(product, product, &factor, &factor);
+/* Of the first n operands. */
+static void einsum_product(const einsum *e, int n, ar_value *product)
+{
+    ar_op_function *multiply = ar_op_value(AR_OP_multiply, e->job->out->dtype);
+    ar_value        factor = { 0 };
+
+    einsum_factor(e, 0, product);
+    for (int k = 1; k < n; k++) {
+        einsum_factor(e, k, &factor);
+        multiply(product, product, &factor, &factor);
     }
+}
+
+static void add_product(const einsum *e, bool fused, ar_fold *fold)
+{
+    int      n = e->kept.n;
+    ar_value product = { 0 }, last = { 0 };
+
+    einsum_product(e, fused ? n - 1 : n, &product);
+    if (!fused) {
+        ar_fold_add(fold, e->job->out->dtype, &product, 0);
+        return;
+    }
+    einsum_factor(e, n - 1, &last);
+    ar_fold_add_product(fold, &product, &last);
 }
 
 static void einsum_cells(einsum *e)
 {
     const ar_tensor *out = e->job->out;
-    ar_op_function  *multiply = ar_op_value(AR_OP_multiply, out->dtype);
-    char            *to = out->data;
-    ar_value         product = { 0 };
-    ar_fold          fold;
+    bool    fused = e->kept.n > 1 && ar_products_are_fused(out->dtype, e->labels - e->kept_labels,
+                                                           e->dims + e->kept_labels);
+    char   *to = out->data;
+    ar_fold fold;
 
     ar_fold_open_sum(&fold, out->dtype);
     for (; !e->kept.done; ar_walk_next(&e->kept), to += ar_dtype_size(out->dtype)) {
         ar_fold_start(&fold);
-        for (ar_walk_again(&e->summed); !e->summed.done; ar_walk_next(&e->summed)) {
-            einsum_product(e, multiply, &product);
-            ar_fold_add(&fold, out->dtype, &product, 0);
-        }
+        for (ar_walk_again(&e->summed); !e->summed.done; ar_walk_next(&e->summed))
+            add_product(e, fused, &fold);
         ar_fold_end(&fold, to);
     }
 }
