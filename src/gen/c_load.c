@@ -151,7 +151,7 @@ static void put_empty_guard(ar_writer *w, ar_c_strip *strip, arras_expr e)
             continue;
         ar_text_printf(w->out, "if (n%d_%d == 0) last%d = first%d;\n", ar_c_operand(w, e), axis,
                        strip->number, strip->number);
-        strip->cut = true;
+        strip->cut = strip->ragged = true;
     }
 }
 
@@ -265,6 +265,21 @@ static void prepare_axis(ar_writer *w, ar_c_strip *strip, ar_c_read *read, int a
         read->fills = true;
 }
 
+/* What may be outside along the strip, and how. */
+static void note_border(ar_writer *w, ar_c_strip *strip, ar_c_read *read)
+{
+    arras_expr e = read->load;
+    int        last = e->rank - 1;
+
+    for (int axis = 0; axis < e->rank; axis++) {
+        if (read->motion[axis] != AR_C_AFFINE || ar_c_is_inside(w, e, axis))
+            continue;
+        read->edged = read->unit && read->along == 1 && axis == last &&
+                      e->ints[1 + last] == ARRAS_EDGE_CONSTANT;
+        strip->ragged = strip->ragged || !read->edged;
+    }
+}
+
 static bool is_same_row(const ar_c_read *a, const ar_c_read *b)
 {
     int last = a->load->rank - 1;
@@ -327,6 +342,7 @@ void ar_c_prepare_load(ar_writer *w, ar_c_strip *strip, arras_expr e)
         prepare_axis(w, strip, read, axis);
     read->unit = is_unit(w, read);
     read->rows = read->fills && read->unit && read->along == 1;
+    note_border(w, strip, read);
     if (read->fills && !read->rows)
         put_empty_guard(w, strip, e);
     find_neighbour(strip, read);
@@ -413,10 +429,34 @@ void ar_c_print_unit_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip 
     ar_text_add(w->out, "]");
 }
 
+/* A vector whose lanes beyond the ends of the axis are the fill; they are not read. */
+static void print_edged(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
+{
+    arras_expr e = read->load;
+    int        last = e->rank - 1;
+
+    w->used->edged[e->type.dtype] = true;
+    ar_text_printf(w->out, "edged_%s(", w->vector);
+    if (read->rows)
+        ar_text_printf(w->out, "q%" PRId64 " + (%s - at%d)", e->id, strip->name, strip->number);
+    else {
+        ar_text_add(w->out, "&");
+        ar_c_print_unit_cell(w, read, strip);
+    }
+    ar_text_printf(w->out, ", j%" PRId64 "_%d + %s, n%d_%d, ", e->id, last, strip->name,
+                   ar_c_operand(w, e), last);
+    ar_c_cast(w, e->args[e->rank + fill_number(e, last) - 1], e->type.dtype);
+    ar_text_add(w->out, ");\n");
+}
+
 static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
     arras_expr e = read->load;
 
+    if (w->at_edge && read->edged) {
+        print_edged(w, read, strip);
+        return;
+    }
     if (read->rows) {
         if (w->vector)
             ar_text_printf(w->out, "*(const %s *)&", w->vector);

@@ -318,6 +318,10 @@ static void print_folds(ar_text *out, const ar_op_set *set)
         ar_text_put(out, fold_kit, strlen(fold_kit));
     if (any)
         ar_text_put(out, vector_kit, strlen(vector_kit));
+    for (int d = ARRAS_F32; d <= ARRAS_F64; d++)
+        if (set->edged[d])
+            ar_text_printf(out, "EDGED_KIT(%s, %s, %d)\n", ar_c_type((arras_dtype)d),
+                           ar_c_vector_type((arras_dtype)d), ar_c_vector_cells((arras_dtype)d));
     for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
         print_folds_of(out, set, (arras_dtype)d);
 }

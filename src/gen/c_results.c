@@ -93,6 +93,14 @@ static void store_vector(ar_writer *w, const ar_c_strip *strip, int k, arras_exp
 {
     int s = strip->number;
 
+    if (w->edged) {
+        ar_text_printf(w->out,
+                       "if (streams%d) PAST_%s(&o%d[%s%s], v%" PRId64 "%s); else\n"
+                       "*(%s *)&o%d[%s%s] = v%" PRId64 "%s;\n",
+                       s, w->vector, k, strip->name, w->which, cell->id, w->which, w->vector, k,
+                       strip->name, w->which, cell->id, w->which);
+        return;
+    }
     if (ar_c_goes_by_lines(strip))
         ar_text_printf(w->out,
                        "if (%s%s - seg%d >= from%d && %s%s - seg%d <= upto%d - %d) "

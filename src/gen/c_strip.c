@@ -304,6 +304,24 @@ bool ar_c_strip_is_short(const ar_c_strip *strip)
     return strip->length && !strip->cut && strip->nstaged == 0;
 }
 
+/* The whole segment at once, if it is vectors from the first cell to the last. */
+static void put_edged_segment(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    int    s = strip->number;
+    size_t mark = w->nchanges;
+
+    ar_text_printf(w->out,
+                   "if (len%d %% %d == 0 && first%d < last%d && (lines%d || !a->stream)) {\n"
+                   "const int64_t at%d = seg%d, n%d = len%d;\n",
+                   s, ar_c_vector_cells(strip->roots[0]->type.dtype), s, s, s, s, s, s, s);
+    set_reads(w, strip, AR_C_POINTER);
+    for (size_t i = 0; i < strip->nreads; i++)
+        ar_c_put_fill_row(w, strip->reads[i], strip);
+    ar_c_put_edged_vectors(w, strip, sink);
+    ar_text_printf(w->out, "kept%d = len%d;\n} else\n", s, s);
+    ar_c_forget(w, mark);
+}
+
 /* A segment in pieces, none of which is partly in the middle. */
 static void put_pieces(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
 {
@@ -315,6 +333,8 @@ static void put_pieces(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *s
                    ar_c_strip_is_short(strip) || strip->rest || strip->sparse ? "" : vector_loop);
         return;
     }
+    if (ar_c_has_edged_vectors(strip))
+        put_edged_segment(w, strip, sink);
     ar_text_printf(w->out,
                    "for (int64_t at%d = seg%d, n%d; at%d < seg%d + len%d; at%d += n%d) {\n"
                    "n%d = piece(at%d, seg%d + len%d, first%d, last%d);\n"

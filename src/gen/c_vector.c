@@ -474,17 +474,13 @@ static void put_rows_ahead(ar_writer *w, const ar_c_strip *strip)
     }
 }
 
-static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink,
-                            int abreast)
+/* What is within a loop over vectors, or several of them side by side. */
+static void put_turn(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink, int abreast)
 {
     arras_dtype dtype = strip->roots[0]->type.dtype;
     int         cells = ar_c_vector_cells(dtype);
     size_t      mark = w->nchanges;
 
-    if (ar_c_goes_by_lines(strip) && abreast > 1)
-        open_line_loop(w, strip, abreast * cells);
-    else
-        open_vector_loop(w, strip, abreast * cells);
     for (int t = 1; t < abreast; t++)
         ar_text_printf(w->out, "const int64_t %s_%d = %s + %d;\n", strip->name, t, strip->name,
                        t * cells);
@@ -500,6 +496,45 @@ static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_si
     w->abreast = 0;
     w->vector = NULL;
     ar_c_forget(w, mark);
+}
+
+static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink,
+                            int abreast)
+{
+    int cells = ar_c_vector_cells(strip->roots[0]->type.dtype);
+
+    if (ar_c_goes_by_lines(strip) && abreast > 1)
+        open_line_loop(w, strip, abreast * cells);
+    else
+        open_vector_loop(w, strip, abreast * cells);
+    put_turn(w, strip, sink, abreast);
+}
+
+/* Two vectors at a time where all lanes are inside, one where that is not known. */
+void ar_c_put_edged_vectors(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink)
+{
+    int s = strip->number, cells = ar_c_vector_cells(strip->roots[0]->type.dtype);
+    int line = VECTORS_OF_LINE * cells;
+
+    w->edged = true;
+    ar_text_printf(w->out,
+                   "const int streams%d = a->stream != 0;\n"
+                   "const int64_t low%d = first%d - at%d, high%d = last%d - at%d;\n"
+                   "const int64_t upto%d = (high%d < n%d ? high%d : n%d) - %d;\n"
+                   "for (int64_t e%d = 0; e%d < n%d;) {\n"
+                   "for (; e%d >= low%d && e%d <= upto%d; e%d += %d) {\n"
+                   "const int64_t %s = at%d + e%d;\n",
+                   s, s, s, s, s, s, s, s, s, s, s, s, line, s, s, s, s, s, s, s, s, line,
+                   strip->name, s, s);
+    put_turn(w, strip, sink, VECTORS_OF_LINE);
+    ar_text_printf(w->out,
+                   "for (; e%d < n%d && (e%d < low%d || e%d > upto%d); e%d += %d) {\n"
+                   "const int64_t %s = at%d + e%d;\n",
+                   s, s, s, s, s, s, s, cells, strip->name, s, s);
+    w->at_edge = true;
+    put_turn(w, strip, sink, 1);
+    ar_text_add(w->out, "}\n");
+    w->edged = w->at_edge = false;
 }
 
 /* Vectors up to the first line, all lines, and vectors again. */

@@ -93,6 +93,8 @@ typedef struct {
     char                     which[16]; /* of them: ends its names, not those of the first */
     int                      lanes;     /* cells of a vector that is put together of them, or 0 */
     bool                     in_order;  /* statements must stay side by side, as they are put */
+    bool                     edged;     /* vectors are those of a row that has no other cells, */
+    bool                     at_edge;   /* some of whose lanes may be outside */
     bool                     failed;    /* no memory, or too long */
 } ar_writer;
 
@@ -151,6 +153,7 @@ typedef struct ar_c_read {
     bool        any;   /* some index is ANY */
     bool        fills; /* fN may be not 0 */
     bool        rows;  /* then qN points to a row of fills in each piece */
+    bool        edged; /* a unit one, whose last index may be outside: then it is a constant */
     int64_t     along; /* of a unit read */
     ar_c_affine last;  /* its last index */
     ar_c_motion motion[ARRAS_MAX_RANK];
@@ -209,6 +212,7 @@ typedef struct ar_c_strip {
     const ar_c_read **reads;
     size_t            nreads, reads_room;
     bool              cut;        /* firstS and lastS are in scope */
+    bool              ragged;     /* and that not only by reads that are edged */
     bool              jumps;      /* reads some array where another one says */
     const char       *to;         /* where its run ends */
     int               segment;    /* cells */
@@ -230,6 +234,13 @@ typedef struct ar_c_strip {
 /* Rows that are cut at their borders leave past the caches by whole lines, and what is beside these
  * through a buffer; others as vectors, wherever these start. */
 static inline bool ar_c_goes_by_lines(const ar_c_strip *strip) { return strip->past && strip->cut; }
+
+/* Where nothing but constants is beyond their borders they are whole vectors up to there, if their
+ * length allows it: reads leave out the lanes that are outside. */
+static inline bool ar_c_has_edged_vectors(const ar_c_strip *strip)
+{
+    return ar_c_goes_by_lines(strip) && strip->lines && !strip->ragged && strip->nstaged == 0;
+}
 
 /* A function that is called for all cells of a segment at once. */
 bool ar_c_is_row_math(const ar_writer *w, arras_expr e);
@@ -316,6 +327,8 @@ int         ar_c_vector_cells(arras_dtype dtype);
 bool ar_c_cells_are_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots);
 /* A loop from eS on over the cells of a piece, as long as there are enough for a vector. */
 void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
+/* All cells of a segment, of a strip with edged vectors. */
+void ar_c_put_edged_vectors(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
 /* Sets w->vector: what is put from now on are vectors along the strip. */
 void ar_c_vector_set(ar_writer *w, const ar_c_strip *strip, arras_dtype dtype);
 /* The same of a row that is one vector. */

@@ -14,6 +14,7 @@ typedef struct {
     bool folds[AR_OP_END][ARRAS_DTYPE_END];       /* reductions by an operation */
     bool across[AR_OP_END][ARRAS_DTYPE_END];      /* of many cells at once */
     bool places[AR_OP_END][ARRAS_DTYPE_END];      /* argmin and argmax */
+    bool edged[ARRAS_DTYPE_END];                  /* vectors of which some lanes are outside */
     bool vectors;                                 /* some cells are put as vectors */
     bool loops; /* some loops are left to the compiler to make vectors of */
     /* Set before kernels are printed: no vector mathematics, the evaluator's bits. */

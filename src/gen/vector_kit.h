@@ -54,13 +54,8 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
     ((f32x8){ FMAS(__builtin_fmaf, a, b, c, 0), FMAS(__builtin_fmaf, a, b, c, 4) })
 #define FMA_f64x4(a, b, c) ((f64x4){ FMAS(__builtin_fma, a, b, c, 0) })
 #endif
-#if defined __clang__
-#define FMA_f32x16(a, b, c) __builtin_ia32_vfmaddps512(a, b, c, 4)
-#define FMA_f64x8(a, b, c) __builtin_ia32_vfmaddpd512(a, b, c, 4)
-#else
 #define FMA_f32x16(a, b, c) __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4)
 #define FMA_f64x8(a, b, c) __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4)
-#endif
 
 /* Every second cell from p on, by operations within halves; nothing behind the last one is read. */
 #if defined __clang__ || __GNUC__ >= 12
@@ -79,6 +74,32 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define SECOND_f32x8(p)                                                                            \
     ((f32x8){ (p)[0], (p)[2], (p)[4], (p)[6], (p)[8], (p)[10], (p)[12], (p)[14] })
 #define SECOND_f64x4(p) ((f64x4){ (p)[0], (p)[2], (p)[4], (p)[6] })
+#endif
+
+/* The cells at p, of which number 0 is cell j of an axis of n; the fill where there is none: they
+ * are not read. */
+#define EDGED_KIT(S, V, COUNT)                                                                     \
+    static inline V edged_##V(const void *p, int64_t j, int64_t n, S fill)                         \
+    {                                                                                              \
+        const int64_t low = j < 0 ? -j : 0, high = n - j;                                          \
+        const int     first = low < COUNT ? low : COUNT;                                           \
+        const int     last = high > COUNT ? COUNT : high > first ? high : first;                   \
+        return MASKED_##V(p, ALL_##V(fill), first, last);                                          \
+    }
+#if defined __AVX512VL__
+#define LANES(first, last) ((1u << (last)) - (1u << (first)))
+#define MASKED_f32x8(p, f, a, b) __builtin_ia32_loadups256_mask(p, f, LANES(a, b))
+#define MASKED_f64x4(p, f, a, b) __builtin_ia32_loadupd256_mask(p, f, LANES(a, b))
+#else
+#define MASKED(V, p, f, a, b)                                                                      \
+    ({                                                                                             \
+        V v_ = f;                                                                                  \
+        for (int l_ = a; l_ < b; l_++)                                                             \
+            v_[l_] = ((const __typeof__(v_[0]) *)(p))[l_];                                         \
+        v_;                                                                                        \
+    })
+#define MASKED_f32x8(p, f, a, b) MASKED(f32x8, p, f, a, b)
+#define MASKED_f64x4(p, f, a, b) MASKED(f64x4, p, f, a, b)
 #endif
 
 /* Stored at a multiple of 32 bytes, past the caches where that can be said. */

@@ -158,16 +158,21 @@ static int64_t planes_read(const ar_step *step)
 }
 
 /* Rows that a tile has of each plane, so few that those of all planes read stay in a cache until
- * the next plane needs them; and then many planes, since the first ones are read for it alone. */
+ * the next plane needs them; and then many planes, since the first ones are read for it alone.
+ * Planes that are small, but not tiny, are cut in two, if there are many: otherwise there would be
+ * too few tiles. */
 static void tile_planes(ar_tiling *t, const ar_step *step, const ar_tile_options *options)
 {
     enum { PLANES_AT_ONCE = 10 };
     int64_t planes = planes_read(step);
     int64_t row = t->shape[2] * bytes_per_cell(step) / 2; /* half of it is written */
     int64_t rows = options->bytes / (planes * ar_max64(1, row));
+    bool    many = t->shape[0] >= TILES_PER_THREAD * options->threads * planes &&
+                t->shape[1] * row >= options->bytes / (PLANES_AT_ONCE * planes);
 
-    if (planes == 1 || rows >= t->shape[1] || rows < 4)
+    if (planes == 1 || rows < 4 || (rows >= t->shape[1] && !many))
         return;
+    rows = ar_min64(rows, (t->shape[1] + 1) / 2);
     t->tile[2] = t->shape[2];
     t->tile[1] = t->shape[1] / ((t->shape[1] + rows - 1) / rows);
     t->tile[0] = ar_min64(PLANES_AT_ONCE * planes, t->shape[0]);
