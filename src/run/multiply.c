@@ -64,13 +64,18 @@ bool ar_multiplier_takes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
 /* Of a box: shorter ones copy too much for what they compute, longer ones take too long for people
- * who want to stop.  Columns end with a strip; rows need not end with a tile, which costs less than
- * shares that differ. */
+ * who want to stop.  Rows need not end with a tile, which costs less than shares that differ;
+ * columns end with half a strip, for which there are kernels. */
 typedef struct {
     int64_t unit, least, most;
 } limits;
 
-static const limits row_limits = { 1, 84, 2016 }, column_limits = { 16, 64, 1024 };
+static const limits row_limits = { 1, 84, 2016 };
+
+static limits column_limits(arras_dtype dtype)
+{
+    return (limits){ ar_product_columns(ar_product_kernels(), dtype) / 2, 64, 1024 };
+}
 
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -81,19 +86,18 @@ static int64_t cut(int64_t length, int64_t parts, const limits *l)
     return ar_min64(ar_max64(part, l->least), l->most);
 }
 
-/* Columns first, as those of b are copied and a is read where it lies: twice as many as there are
- * threads, in case one of them is held up.  But where a has to be copied rows are cut, once, since
- * every tile would do that. */
+/* Columns first, as those of b are copied and a is read where it lies, once for each part.  But
+ * where a has to be copied rows are cut, since every tile would do that. */
 static void cut_product(ar_tiling *t, const ar_gemm *gemm, const ar_product *p, int64_t parts)
 {
-    int64_t *rows = &t->tile[gemm->row], *columns = &t->tile[gemm->column];
+    const limits of_columns = column_limits(p->dtype);
+    int64_t     *rows = &t->tile[gemm->row], *columns = &t->tile[gemm->column];
 
     if (ar_product_copies_a(p)) {
         *rows = cut(p->rows, parts, &row_limits);
-        *columns = cut(p->columns, parts_of(parts, parts_of(p->rows, *rows)), &column_limits);
+        *columns = cut(p->columns, parts_of(parts, parts_of(p->rows, *rows)), &of_columns);
     } else {
-        parts *= 2;
-        *columns = cut(p->columns, parts, &column_limits);
+        *columns = cut(p->columns, parts, &of_columns);
         *rows = cut(p->rows, parts_of(parts, parts_of(p->columns, *columns)), &row_limits);
     }
 }

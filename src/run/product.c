@@ -46,6 +46,11 @@ static const ar_product_kernel *kernel_of(const ar_product_kernel *kernels, arra
     return &kernels[dtype == ARRAS_F32 ? AR_PRODUCT_F32 : AR_PRODUCT_F64];
 }
 
+int64_t ar_product_columns(const ar_product_kernel *kernels, arras_dtype dtype)
+{
+    return kernel_of(kernels, dtype)->columns;
+}
+
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 /* Cells of a matrix of lanes x terms, in bytes from one to the next. */

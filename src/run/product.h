@@ -29,6 +29,8 @@ typedef struct {
 /* The best table that this processor can run, by AR_PRODUCT_*; NULL: none. */
 const ar_product_kernel *ar_product_kernels(void);
 
+/* Of a strip: parts of a product end with one, or with half of one, where that is possible. */
+int64_t ar_product_columns(const ar_product_kernel *kernels, arras_dtype dtype);
 /* Whether it copies a, too, before it multiplies. */
 bool ar_product_copies_a(const ar_product *product);
 /* Bytes of memory with which a product of these lengths, or shorter ones, runs at full speed. */
