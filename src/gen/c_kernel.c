@@ -470,7 +470,7 @@ static void print_kernel(ar_writer *w, const arras_expr *cells, const char *name
     print_operands(w);
     ar_text_put(out, w->top.data ? w->top.data : "", w->top.length);
     ar_text_put(out, body.data ? body.data : "", body.length);
-    ar_text_add(out, "return fault;\n}\n");
+    ar_text_add(out, "vectors_end();\nreturn fault;\n}\n");
     out->failed = out->failed || body.failed || w->top.failed;
     ar_text_free(&w->top);
     ar_text_free(&body);

@@ -100,6 +100,15 @@ static __attribute__((noinline)) void fetch(const char *from, int64_t bytes)
         __builtin_prefetch(from + at);
 }
 
+/* At -O1 compilers leave the upper halves of registers as they are, and all that computes with the
+ * lower ones has to wait for them, back in the library too. */
+static inline void vectors_end(void)
+{
+#if defined __AVX__
+    __builtin_ia32_vzeroupper();
+#endif
+}
+
 /* After what a->stream stored. */
 static inline void stream_end(void)
 {
