@@ -1,23 +1,25 @@
 /* product.c -- a product in blocks that fit the caches.
  *
  * Of b, some rows of many columns are copied into a panel: strips of a tile's width, one after the
- * other, of which the first cache holds one.  Of a, a block of rows stays in the second cache while
- * all strips pass by; it is read where it lies if its terms lie side by side, else it is copied
- * too.  Strips and blocks are filled up with zeros to whole tiles. */
+ * other, of which the first cache holds one; and a few panels lie behind each other.  Of a, a block
+ * of rows stays in the second cache while all strips pass by; it is read where it lies if its terms
+ * lie side by side, else it is copied too.  Strips and blocks are filled up with zeros to whole
+ * tiles. */
 #include "run/product.h"
 
 #include <string.h>
 
 /* Cells of a block of a and of a panel: half of a second cache and less than any third one.  The
  * rows are a multiple of the rows of all tiles. */
-enum { TERMS = AR_PRODUCT_TERMS, BLOCK_ROWS = 6 * 42, PANEL_COLUMNS = 1024 };
+enum { TERMS = AR_PRODUCT_TERMS, BLOCK_ROWS = 6 * 42, PANEL_COLUMNS = 1024, PANELS = 4 };
 
 typedef struct {
     const ar_product        *p;
     const ar_product_kernel *kernel;
     int64_t                  size; /* of a cell */
-    char                    *panel, *block;
-    int64_t                  panel_columns;
+    char                    *panels, *block;
+    int64_t                  panel_columns, panel_bytes;
+    int64_t                  depth; /* panels there is room for, of consecutive terms */
 
     /* Of the block of rows that is computed: */
     int64_t rows;
@@ -236,7 +238,6 @@ static void run_block(work *w, ar_tile *t, view b, int64_t columns, bool copies)
     int64_t width = w->kernel->columns;
     char   *c = t->c;
 
-    t->strip = w->panel;
     for (int64_t j = 0; j < columns; j += width) {
         int64_t lanes = ar_min64(width, columns - j);
 
@@ -251,33 +252,44 @@ static void run_block(work *w, ar_tile *t, view b, int64_t columns, bool copies)
     }
 }
 
-/* Columns from j on and terms from k on: what one panel holds. */
-static void run_panel(work *w, int64_t j, int64_t k)
+/* A block of rows with columns from j on and terms from k on: what one panel holds. */
+static void run_panel(work *w, int64_t i, int64_t j, int64_t k)
 {
     const ar_product *p = w->p;
     int64_t           columns = ar_min64(w->panel_columns, p->columns - j);
     ar_tile t = { .terms = ar_min64(TERMS, p->terms - k), .c_row = p->c_row, .first = k == 0 };
     view    b = { p->b + k * p->b_term + j * p->b_column, p->b_column, p->b_term };
 
-    for (int64_t i = 0; i < p->rows; i += BLOCK_ROWS) {
-        open_block(w, &t, i, k);
-        if (i + BLOCK_ROWS < p->rows)
-            aim_at_block(w, &t, i + BLOCK_ROWS, k);
-        else
-            aim_at_block(w, &t, 0, k + TERMS);
-        t.c = p->c + i * p->c_row + j * w->size;
-        run_block(w, &t, b, columns, i == 0);
-    }
+    open_block(w, &t, i, k);
+    t.c = p->c + i * p->c_row + j * w->size;
+    t.strip = w->panels + k / TERMS % w->depth * w->panel_bytes;
+    if ((k / TERMS + 1) % w->depth != 0 && k + TERMS < p->terms)
+        aim_at_block(w, &t, i, k + TERMS);
+    else
+        aim_at_block(w, &t, i + BLOCK_ROWS, k / TERMS / w->depth * w->depth * TERMS);
+    run_block(w, &t, b, columns, i == 0);
 }
 
+/* Some panels of the same columns, one behind the other, for each block of rows: its part of c
+ * stays in the cache. */
 static void run_panels(work *w)
 {
-    for (int64_t j = 0; j < w->p->columns; j += w->panel_columns)
-        for (int64_t k = 0; k < w->p->terms; k += TERMS)
-            run_panel(w, j, k);
+    const ar_product *p = w->p;
+    int64_t           depth = w->depth * TERMS;
+
+    for (int64_t j = 0; j < p->columns; j += w->panel_columns)
+        for (int64_t first = 0; first < p->terms; first += depth)
+            for (int64_t i = 0; i < p->rows; i += BLOCK_ROWS)
+                for (int64_t k = first; k < ar_min64(first + depth, p->terms); k += TERMS)
+                    run_panel(w, i, j, k);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
+
+static int64_t panel_depth(const ar_product *p)
+{
+    return ar_max64(1, ar_min64(PANELS, parts_of(p->terms, TERMS)));
+}
 
 static int64_t panel_bytes(const ar_product_kernel *kernel, const ar_product *p)
 {
@@ -292,7 +304,7 @@ int64_t ar_product_room(const ar_product_kernel *kernels, const ar_product *p)
     const ar_product_kernel *kernel = kernel_of(kernels, p->dtype);
     int64_t rows = ar_min64(BLOCK_ROWS, parts_of(p->rows, kernel->rows) * kernel->rows);
 
-    return panel_bytes(kernel, p) +
+    return panel_depth(p) * panel_bytes(kernel, p) +
            rows * ar_min64(TERMS, p->terms) * (int64_t)ar_dtype_size(p->dtype);
 }
 
@@ -301,8 +313,9 @@ static void run_without_room(work *w)
 {
     _Alignas(64) char strip[TERMS * AR_TILE_ROW_BYTES];
 
-    w->panel = strip;
+    w->panels = strip;
     w->panel_columns = w->kernel->columns;
+    w->depth = 1;
     run_panels(w);
 }
 
@@ -311,8 +324,9 @@ void ar_product_run(const ar_product_kernel *kernels, const ar_product *p, void 
     work w = { .p = p,
                .kernel = kernel_of(kernels, p->dtype),
                .size = (int64_t)ar_dtype_size(p->dtype),
-               .panel = room,
-               .panel_columns = PANEL_COLUMNS };
+               .panels = room,
+               .panel_columns = PANEL_COLUMNS,
+               .depth = panel_depth(p) };
 
     for (int64_t i = 0; p->terms == 0 && i < p->rows; i++)
         memset(p->c + i * p->c_row, 0, (size_t)(p->columns * w.size));
@@ -320,6 +334,7 @@ void ar_product_run(const ar_product_kernel *kernels, const ar_product *p, void 
         run_without_room(&w);
         return;
     }
-    w.block = w.panel + panel_bytes(w.kernel, p);
+    w.panel_bytes = panel_bytes(w.kernel, p);
+    w.block = w.panels + w.depth * w.panel_bytes;
     run_panels(&w);
 }
