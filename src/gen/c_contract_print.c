@@ -431,6 +431,12 @@ static void put_whole_store(printer *p)
         ar_text_printf(p->out, "*(loose *)(q + %d) = w%d;\n", at, p->vector);
         return;
     }
+    if (ar_c_has_avx512()) {
+        p->used->vectors = true;
+        ar_text_printf(p->out, "PART_%sx%d(q + %d, w%d, %d);\n", ar_dtype_name(p->c->dtype),
+                       p->lanes, at, p->vector, cells);
+        return;
+    }
     if (cells >= p->lanes / 2) {
         ar_text_printf(p->out, "*(half *)(q + %d) = (half){ ", at);
         for (; done < p->lanes / 2; done++)
@@ -579,7 +585,7 @@ static void put_types(printer *p)
 static bool has_wide_vectors(void)
 {
 #if defined __x86_64__
-    return __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_is("intel") && ar_c_has_avx512();
 #else
     return false;
 #endif

@@ -58,10 +58,17 @@ bool ar_kernel_is_flat(const ar_kernel_form *form)
 
 static void store_lanes(ar_writer *w, const ar_c_strip *strip, int k, arras_expr cell)
 {
-    if (w->lanes == ar_c_vector_cells(w->vector_dtype))
+    if (w->lanes == ar_c_vector_cells(w->vector_dtype)) {
         ar_text_printf(w->out, "*(%s *)(s%d + %s) = v%" PRId64 ";\n", w->vector, k, strip->name,
                        cell->id);
-    for (int lane = 0; lane < w->lanes && w->lanes < ar_c_vector_cells(w->vector_dtype); lane++)
+        return;
+    }
+    if (ar_c_has_avx512()) {
+        ar_text_printf(w->out, "PART_%s(s%d + %s, v%" PRId64 ", %d);\n", w->vector, k, strip->name,
+                       cell->id, w->lanes);
+        return;
+    }
+    for (int lane = 0; lane < w->lanes; lane++)
         ar_text_printf(w->out, "s%d[%s + %d] = v%" PRId64 "[%d];\n", k, strip->name, lane, cell->id,
                        lane);
 }

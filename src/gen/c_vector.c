@@ -223,8 +223,7 @@ static int weigh(weight *sum, ar_writer *w, const ar_c_strip *strip, arras_expr 
     return fact->level;
 }
 
-/* Kernels are compiled for this machine: whether it has 32 registers for vectors, or 16. */
-static bool has_many_registers(void)
+bool ar_c_has_avx512(void)
 {
 #if defined __x86_64__
     return __builtin_cpu_supports("avx512vl");
@@ -239,7 +238,7 @@ static bool has_many_registers(void)
 static int choose_abreast(const weight *sum, int n)
 {
     enum { MANY = 16, AT_ONCE = 4 };
-    int registers = has_many_registers() ? 20 : 12, most = registers / 2;
+    int registers = ar_c_has_avx512() ? 20 : 12, most = registers / 2;
     int room;
 
     if (sum->operations < MANY || sum->operations >= AT_ONCE * sum->depth)

@@ -54,6 +54,10 @@ ar_stream   *ar_streaming(void); /* the best way here */
 /* Tables of functions that reduce real numbers, by ar_fold_number (fold_kit.h). */
 const void *const *ar_folds(void);
 
+/* Kernels are compiled for this machine: whether it has 32 registers for vectors, of any width, and
+ * masks for their lanes, or 16 and none. */
+bool ar_c_has_avx512(void);
+
 /* What a kernel is called with.  Operand k < n is result k, operand n + k is input k. */
 typedef struct {
     char *const          *data;    /* the cell at [0, 0, ...] of each operand, aligned */

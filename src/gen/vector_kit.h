@@ -102,6 +102,12 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define MASKED_f64x4(p, f, a, b) MASKED(f64x4, p, f, a, b)
 #endif
 
+/* The first n cells of a vector, for those who have masks. */
+#define PART_f32x8(p, v, n) __builtin_ia32_storeups256_mask((void *)(p), v, (1 << (n)) - 1)
+#define PART_f64x4(p, v, n) __builtin_ia32_storeupd256_mask((void *)(p), v, (1 << (n)) - 1)
+#define PART_f32x16(p, v, n) __builtin_ia32_storeups512_mask((void *)(p), v, (1 << (n)) - 1)
+#define PART_f64x8(p, v, n) __builtin_ia32_storeupd512_mask((void *)(p), v, (1 << (n)) - 1)
+
 /* Stored at a multiple of 32 bytes, past the caches where that can be said. */
 #if defined __clang__
 #define PAST_f32x8(p, v) __builtin_nontemporal_store((i32x8)(v), (i32x8 *)(p))
