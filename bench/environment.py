@@ -13,7 +13,7 @@ PIP = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
 
 
 def is_active():
-    return Path(sys.prefix).resolve() == FOLDER
+    return Path(sys.prefix).resolve() == FOLDER.resolve()
 
 
 def make(packages):

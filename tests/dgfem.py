@@ -80,6 +80,7 @@ MISTAKES = [
     (["wave", "--cells", "0"], "at least 1"),
     (["euler", "--case", "E1", "--cells", "2"], "at least 3"),
     (["wave", "--cells", "100000"], "take fewer"),
+    (["wave", "--cells", "2x2"], "one number, or three"),
     (["wave", "--cells", "99999999999"], "'99999999999'"),
     (["wave", "--steps"], "--steps"),
     (["wave", "--tetrahedra", "7"], "--tetrahedra"),

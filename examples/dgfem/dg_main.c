@@ -56,10 +56,13 @@ static arras_status read_number(int64_t *out, const char *text, char **end, arra
 static arras_status read_box(int64_t box[3], const char *text, char **end, arras_error *err)
 {
     arras_status status = read_number(&box[0], text, end, err);
+    int          count = 1;
 
     box[1] = box[2] = box[0];
-    for (int i = 1; i < 3 && status == ARRAS_OK && **end == 'x'; i++)
-        status = read_number(&box[i], *end + 1, end, err);
+    for (; count < 3 && status == ARRAS_OK && **end == 'x'; count++)
+        status = read_number(&box[count], *end + 1, end, err);
+    if (status == ARRAS_OK && count == 2)
+        return dg_fail(err, ARRAS_EINVAL, "cells '%s': one number, or three as in 15x15x20", text);
     return status;
 }
 
