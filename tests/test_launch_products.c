@@ -126,8 +126,66 @@ static void sums_within_sums(void)
     finish(NULL);
 }
 
+/* sum[k: 0, 40] x[i,j] * x[i,j]: the product is the same for all k, but not rounded before. */
+static void products_without_the_variable(void)
+{
+    arras_dim  shape[2] = { 30, 40 };
+    arras_expr load, sum;
+
+    start();
+    load = arras_expr_load(arras_placeholder(g, "x", ARRAS_F64, 2, shape), 2,
+                           (arras_expr[]){ arras_expr_index(g, 0), arras_expr_index(g, 1) }, NULL);
+    sum = arras_expr_reduce(ARRAS_REDUCE_sum, "k", arras_expr_int(g, 0), arras_expr_int(g, 40),
+                            arras_expr_apply(ARRAS_OP_multiply, 2, (arras_expr[]){ load, load }));
+    arras_output(g, "y", arras_lambda(g, 2, shape, sum));
+    check_program(ARRAS_F64, shape[0], shape[1]);
+    finish(NULL);
+}
+
+/* Their negatives are -0, where compilers know of an operation that gives 0. */
+static void sums_that_cancel(void)
+{
+    for (int64_t terms = 2; terms <= 40; terms += 19) {
+        arras_dim   shape[2] = { 9, terms };
+        double     *cells = cells_of(ARRAS_F64, 9 * terms);
+        arras_array x;
+
+        CASE("%d terms", (int)terms);
+        for (int64_t i = 0; i < 9 * terms; i++)
+            cells[i] = (double)(i % terms == 0) - (double)(i % terms == terms - 1);
+        start();
+        x = arras_placeholder(g, "x", ARRAS_F64, 2, shape);
+        arras_output(g, "y", arras_negative(product("ij,ij->i", x, arras_abs(x))));
+        arras_output(g, "z", arras_negative(product("ij,kj->ik", x, arras_abs(x))));
+        check_program_of(cells, ARRAS_F64, 9, terms);
+        finish(NULL);
+        free(cells);
+    }
+}
+
+/* A function does not know how many terms its callers will have. */
+static void sums_in_functions(void)
+{
+    arras_dim      shape[2] = { 6, 5 }, sizes[2];
+    arras_array    parameter, result;
+    arras_function dots;
+
+    start();
+    sizes[0] = arras_size(g, "n"), sizes[1] = arras_size(g, "m");
+    parameter = arras_param(g, "p", ARRAS_F64, 2, sizes);
+    result = product("ij,ij->i", parameter, scaled(parameter, 0.37));
+    dots = arras_function_new(g, "dots", 1, &parameter, 1, (const char *[]){ "r" }, &result);
+    result = arras_placeholder(g, "x", ARRAS_F64, 2, shape);
+    arras_output(g, "y", arras_call(dots, "r", 1, &result));
+    check_program(ARRAS_F64, shape[0], shape[1]);
+    finish(NULL);
+}
+
 TEST_MAIN
 {
+    RUN(products_without_the_variable);
+    RUN(sums_that_cancel);
+    RUN(sums_in_functions);
     RUN(few_products_are_rounded_once);
     RUN(all_sums);
     RUN(sums_within_sums);

@@ -235,8 +235,60 @@ static void windows(void)
     }
 }
 
+/* ---- Indices --------------------------------------------------------------------------------- */
+
+/* i * x[i, 0], which is f64, is read where i is a number. */
+static void indices_that_are_numbers(void)
+{
+    arras_dim   shape[2] = { 7, 3 };
+    arras_array x, z;
+    arras_expr  load, cell;
+
+    start();
+    x = arras_placeholder(g, "x", ARRAS_F32, 2, shape);
+    load =
+        arras_expr_load(x, 2, (arras_expr[]){ arras_expr_index(g, 0), arras_expr_int(g, 0) }, NULL);
+    cell = arras_expr_apply(ARRAS_OP_multiply, 2, (arras_expr[]){ arras_expr_index(g, 0), load });
+    z = arras_lambda(g, 1, shape, cell);
+    arras_output(g, "y", arras_index(z, 1, (arras_item[]){ arras_at(3) }));
+    arras_output(g, "sum", arras_sum(z, 0, NULL, false));
+    check_program(ARRAS_F32, shape[0], shape[1]);
+    finish(NULL);
+}
+
+/* x[i, j, k] + x[i + far, j, k]: the planes between are not counted on to be in a cache. */
+static void planes_that_are_far(void)
+{
+    const int64_t far[] = { 1, 999, INT64_MAX / 2, -INT64_MAX / 2 };
+
+    for (size_t n = 0; n < AR_COUNT(far); n++) {
+        const arras_edge nearest = { ARRAS_EDGE_NEAREST, NULL };
+        arras_array      x;
+        arras_expr       at[3], here, there;
+
+        CASE("%lld planes", (long long)far[n]);
+        start();
+        x = arras_reshape(arras_placeholder(g, "x", ARRAS_F64, 2, (arras_dim[]){ 6, 128 }), 3,
+                          (arras_dim[]){ 2, 3, 128 }, 'C');
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] = arras_expr_index(g, axis);
+        here = arras_expr_load(x, 3, at, NULL);
+        at[0] =
+            arras_expr_apply(ARRAS_OP_add, 2, (arras_expr[]){ at[0], arras_expr_int(g, far[n]) });
+        there = arras_expr_load(x, 3, at, (arras_edge[]){ nearest, nearest, nearest });
+        arras_output(
+            g, "y",
+            arras_lambda(g, 3, (arras_dim[]){ 2, 3, 128 },
+                         arras_expr_apply(ARRAS_OP_add, 2, (arras_expr[]){ here, there })));
+        check_program(ARRAS_F64, 6, 128);
+        finish(NULL);
+    }
+}
+
 TEST_MAIN
 {
+    RUN(indices_that_are_numbers);
+    RUN(planes_that_are_far);
     RUN(reductions);
     RUN(extremes);
     RUN(variances);

@@ -99,6 +99,17 @@ static arras_dtype result_of(ar_op op, arras_dtype compute)
     return s.result.dtype;
 }
 
+/* By its sign bit: GCC 12 makes -(x * y) - z of -fma(x, y, z), which is another zero. */
+static void print_negative(ar_text *out, arras_dtype dtype)
+{
+    int bits = 8 * (int)ar_dtype_size(dtype);
+
+    ar_text_printf(out,
+                   "static inline T op_negative_%s(T x) { union { T real; uint%d_t bits; } u = "
+                   "{ x }; u.bits ^= (uint%d_t)1 << %d; return u.real; }\n",
+                   ar_dtype_name(dtype), bits, bits, bits - 1);
+}
+
 static void print_op(ar_text *out, const ar_op_set *set, ar_op op, arras_dtype dtype)
 {
     static const char *const names[] = { "x", "y", "z" };
@@ -107,6 +118,10 @@ static void print_op(ar_text *out, const ar_op_set *set, ar_op op, arras_dtype d
         return;
     if (!set->scalar_math && ar_c_is_vector_math(op, dtype)) {
         ar_c_vector_math_print(out, op, dtype, set->rows[op][dtype]);
+        return;
+    }
+    if (op == AR_OP_negative && ar_dtype_class(dtype) == AR_CLASS_REAL) {
+        print_negative(out, dtype);
         return;
     }
     ar_text_printf(out, "static inline %s op_%s_%s(", ar_c_type(result_of(op, dtype)),

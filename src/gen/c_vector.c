@@ -189,10 +189,13 @@ bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, cons
                     const char *variable)
 {
     query q = { w, strip, f->s.compute, variable, false, MOST_IN_BODIES, false, false };
+    bool  good = ar_c_vector_type(q.dtype) && f->s.operand[0] == q.dtype && !f->place &&
+                (infix(f->op) || is_extreme(f->op)) && !strip->cut && strip->nstaged == 0 &&
+                !w->failed && ar_c_varies(strip, root);
 
-    return ar_c_vector_type(q.dtype) && f->s.operand[0] == q.dtype && !f->place &&
-           (infix(f->op) || is_extreme(f->op)) && !strip->cut && strip->nstaged == 0 &&
-           !w->failed && ar_c_varies(strip, root) && is_vector(&q, root);
+    if (f->tree == AR_TREE_FUSED) /* the product itself is not computed, nor taken from a buffer */
+        return good && is_vector(&q, root->args[0]) && is_vector(&q, root->args[1]);
+    return good && is_vector(&q, root);
 }
 
 /* ---- How many side by side ------------------------------------------------------------------- */

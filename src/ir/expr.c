@@ -505,10 +505,26 @@ arras_expr ar_expr_load_bound(arras_graph *g, int binding, arras_dtype dtype, in
 
 /* ---- Reductions ------------------------------------------------------------------------------ */
 
-static bool is_real_product(arras_expr e)
+/* A number, perhaps with its type. */
+static bool is_known(int64_t *out, arras_expr bound)
 {
-    return e->kind == AR_EXPR_OP && e->ints[0] == AR_OP_multiply &&
-           ar_dtype_class(e->type.dtype) == AR_CLASS_REAL;
+    arras_expr number = bound->kind == AR_EXPR_CAST ? bound->args[0] : bound;
+
+    if (!ar_is_int(number) || bound->type.dtype != ARRAS_I64)
+        return false;
+    *out = number->ints[0];
+    return true;
+}
+
+static bool can_be_fused(ar_reduction reduction, const arras_expr *args)
+{
+    arras_expr body = args[2];
+    int64_t    lo, hi, length;
+
+    return reduction == AR_REDUCE_sum && body->kind == AR_EXPR_OP &&
+           body->ints[0] == AR_OP_multiply && is_known(&lo, args[0]) && is_known(&hi, args[1]) &&
+           ar_sub64(&length, hi, lo) &&
+           ar_products_are_fused(body->type.dtype, 1, (arras_dim[]){ ar_max64(0, length) });
 }
 
 arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char *var, arras_expr lo,
@@ -530,9 +546,9 @@ arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char 
     if (!ar_reduction_signature(&s, reduction, body->type))
         return ar_expr_poison(lo->graph, ARRAS_EDTYPE, "%s is not defined for %s",
                               ar_reduction_name(reduction), ar_dtype_name(body->type.dtype));
-    if (tree == AR_TREE_FUSED && !(reduction == AR_REDUCE_sum && is_real_product(body)))
-        return ar_expr_poison(lo->graph, ARRAS_EDTYPE,
-                              "%s: only a sum of products of reals can be fused",
+    if (tree == AR_TREE_FUSED && !can_be_fused(reduction, args))
+        return ar_expr_poison(lo->graph, ARRAS_EINVAL,
+                              "%s: only a sum of 64 products of reals or fewer can be fused",
                               ar_reduction_name(reduction));
     return ar_expr_intern(lo->graph,
                           &(struct arras_expr_node){ .kind = AR_EXPR_REDUCE,

@@ -79,8 +79,8 @@ arras_expr ar_reduce_nested(ar_reduction reduction, int n, const arras_dim *leng
 /* A sum in the type of the body, to which the result is cast: integers wrap around there as they
  * would have done on the way, and of bools it is their or. */
 ar_reduction ar_sum_of(arras_dtype dtype);
-/* Of products, as of an einsum: the innermost sum may be fused. */
-arras_expr ar_sum_products(int n, const arras_dim *lengths, arras_expr product);
+/* Of products, as of an einsum; fused: the innermost sum is. */
+arras_expr ar_sum_products(int n, const arras_dim *lengths, arras_expr product, bool fused);
 
 /* Writes out a call: its places for results are filled (inline_calls.c). */
 arras_status ar_inline_call(const ar_scope *caller, const ar_place *call);

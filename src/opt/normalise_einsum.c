@@ -24,8 +24,9 @@ typedef struct {
     arras_array node;
     int         n;
     operand     operands[MOST_OPERANDS];
-    operand     result;          /* its letters */
-    arras_dim   length[LETTERS]; /* of the new graph */
+    operand     result;            /* its letters */
+    arras_dim   length[LETTERS];   /* of the new graph */
+    arras_dim   recorded[LETTERS]; /* of the old one: it may not have been known */
     double      size[LETTERS];
 } einsum;
 
@@ -47,6 +48,7 @@ static void note_lengths(einsum *e, const operand *o, arras_array x)
 
         if (e->size[letter] == 0 || x->shape[axis] != 1) {
             e->length[letter] = length;
+            e->recorded[letter] = x->shape[axis];
             e->size[letter] = ar_dim_symbolic(length) ? UNKNOWN_SIZE : (double)length + 1e-9;
         }
     }
@@ -78,7 +80,7 @@ static bool has_letter(const operand *o, char letter)
 typedef struct {
     arras_expr index[LETTERS]; /* NULL: not met yet */
     int        summed;
-    arras_dim  lengths[MOST_VARIABLES];
+    arras_dim  lengths[MOST_VARIABLES], recorded[MOST_VARIABLES];
 } indices;
 
 static arras_expr index_of(const einsum *e, indices *in, char letter)
@@ -87,6 +89,7 @@ static arras_expr index_of(const einsum *e, indices *in, char letter)
 
     if (!*index) {
         in->lengths[in->summed] = e->length[letter & 127];
+        in->recorded[in->summed] = e->recorded[letter & 127];
         *index = ar_reduce_variable(e->scope->to, in->summed++);
     }
     return *index;
@@ -120,8 +123,10 @@ static arras_expr sum_of_products(const einsum *e, int n, const operand *const *
     product = read_operand(e, &in, operands[0]);
     for (int k = 1; k < n; k++)
         product = binary(AR_OP_multiply, product, read_operand(e, &in, operands[k]));
-    return n > 1 ? ar_sum_products(in.summed, in.lengths, product)
-                 : ar_reduce_nested(ar_sum_of(e->node->type.dtype), in.summed, in.lengths, product);
+    return ar_sum_products(
+        in.summed, in.lengths, product,
+        n > 1 && in.summed > 0 &&
+            ar_products_are_fused(e->node->type.dtype, 1, &in.recorded[in.summed - 1]));
 }
 
 /* ---- Two by two ------------------------------------------------------------------------------ */

@@ -50,12 +50,11 @@ arras_expr ar_reduce_nested(ar_reduction reduction, int n, const arras_dim *leng
     return body;
 }
 
-arras_expr ar_sum_products(int n, const arras_dim *lengths, arras_expr product)
+arras_expr ar_sum_products(int n, const arras_dim *lengths, arras_expr product, bool fused)
 {
     arras_dtype dtype = product->type.dtype;
 
-    if (n == 0 || product->kind == AR_EXPR_POISON ||
-        !ar_products_are_fused(dtype, 1, &lengths[n - 1]))
+    if (!fused || product->kind == AR_EXPR_POISON)
         return ar_reduce_nested(ar_sum_of(dtype), n, lengths, product);
     product = reduce_tree_over(AR_REDUCE_sum, AR_TREE_FUSED, n - 1,
                                dim_expr(product->graph, lengths[n - 1]), product);

@@ -123,10 +123,16 @@ static arras_expr substitute_args(substitution *s, arras_expr e, const ar_frame 
     return ar_simple_apply((ar_op)e->ints[0], e->nargs, args, (ar_place_of){ s->space, around });
 }
 
+/* Indices of loads that are numbers have lost their type; as a value one has it. */
+static arras_expr typed(arras_expr index)
+{
+    return index->type.weak ? ar_expr_cast(index, ARRAS_I64) : index;
+}
+
 static arras_expr substitute_anew(substitution *s, arras_expr e, const ar_frame *around)
 {
     switch (e->kind) {
-    case AR_EXPR_INDEX: return s->indices[e->ints[0]];
+    case AR_EXPR_INDEX: return typed(s->indices[e->ints[0]]);
     case AR_EXPR_VAR: return s->value;
     case AR_EXPR_REDUCE: return substitute_reduce(s, e, around);
     case AR_EXPR_LOAD: return substitute_load(s, e, around);

@@ -130,6 +130,8 @@ typedef struct {
     int     left;        /* expressions to look at */
 } reach;
 
+enum { FAR = 1000 }; /* planes between two that no cache holds */
+
 /* Depth is limited by AR_MAX_DEPTH; large texts are not looked at to the end. */
 static void find_reach(reach *r, arras_expr e)
 {
@@ -139,7 +141,7 @@ static void find_reach(reach *r, arras_expr e)
     if (--r->left < 0)
         return;
     if (e->kind == AR_EXPR_LOAD && e->rank > 2 && read_offset(&axis, &offset, e->args[0]) &&
-        axis == 0) {
+        axis == 0 && offset > -FAR && offset < FAR) {
         r->least = ar_min64(r->least, offset);
         r->most = ar_max64(r->most, offset);
     }
