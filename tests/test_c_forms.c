@@ -350,6 +350,34 @@ static void long_rows_are_computed_one_by_one(void)
     end();
 }
 
+/* ---- Long chains ----------------------------------------------------------------------------- */
+
+/* So many vectors side by side that they may be wide, at all sorts of places. */
+static void long_chains_pass_the_caches(void)
+{
+    static const arras_dtype types[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t t = 0; t < AR_COUNT(types); t++) {
+        form        f = { .dense = { true } };
+        arras_dim   shape[] = { 3, 437 };
+        arras_array x;
+        arras_expr  y, cell;
+
+        CASE("%s", ar_dtype_name(types[t]));
+        begin();
+        x = input_of("x", t ? "f64[3, 437]" : "f32[3, 437]", NULL);
+        put_specials(0, 5);
+        y = cell = cell_of(0, types[t], ar_expr_index(g, 0), ar_expr_index(g, 1));
+        for (int i = 0; i < 12; i++)
+            y = op2(AR_OP_subtract, op2(AR_OP_multiply, y, cell), literal(i));
+        y = ar_expr_apply(AR_OP_fma, 3, (arras_expr[]){ y, cell, cell });
+        y = ar_expr_apply(AR_OP_abs, 1, (arras_expr[]){ y });
+        add_result(&f, 2, shape, y, 1, &x);
+        check_form(&f);
+        end();
+    }
+}
+
 /* ---- Rows with borders, past the caches ------------------------------------------------------ */
 
 enum { ROWS = 3, COLUMNS = 208, SHIFTS = 17, AROUND = 64, PAGE = 4096 };
@@ -476,5 +504,6 @@ TEST_MAIN
     RUN(columns_in_memory_are_folded_whole);
     RUN(rows_that_are_looked_up_are_read_one_by_one);
     RUN(long_rows_are_computed_one_by_one);
+    RUN(long_chains_pass_the_caches);
     RUN(rows_with_borders_pass_the_caches);
 }

@@ -16,15 +16,26 @@ static arras_array linked(arras_array y, arras_array x, int kind)
     }
 }
 
+/* Nothing but arithmetic, for which vectors may be wider. */
+static arras_array linked_plainly(arras_array y, arras_array x, int kind)
+{
+    switch (kind % 4) {
+    case 0: return arras_add(arras_abs(y), arras_float(g, 0.25));
+    case 1: return arras_fma(y, arras_float(g, 0.875), x);
+    case 2: return arras_negative(arras_subtract(arras_multiply(y, arras_float(g, 0.3)), x));
+    default: return arras_divide(y, arras_float(g, -3));
+    }
+}
+
 static void chains(void)
 {
-    const int64_t     lengths[] = { 1, 4, 15, 16, 31, 33, 47, 48, 96, 97, 1000, 4099 };
+    const int64_t     lengths[] = { 1, 4, 15, 16, 31, 33, 47, 48, 96, 97, 160, 333, 1000, 4099 };
     const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
 
     for (size_t k = 0; k < 2 * AR_COUNT(lengths); k++) {
         arras_dim   shape[2] = { 2, lengths[k / 2] };
         arras_dtype dtype = dtypes[k % 2];
-        arras_array x, y, half;
+        arras_array x, y, half, plain;
 
         CASE("%s, rows of %d", arras_dtype_name(dtype), (int)shape[1]);
         start();
@@ -36,6 +47,13 @@ static void chains(void)
         arras_output(g, "y", y);
         if (k % 3 == 0)
             arras_output(g, "half", half);
+        check_program(dtype, shape[0], shape[1]);
+        finish(NULL);
+        start();
+        plain = x = arras_placeholder(g, "x", dtype, 2, shape);
+        for (int i = 0; i < 30; i++)
+            plain = linked_plainly(plain, x, i);
+        arras_output(g, "plain", plain);
         check_program(dtype, shape[0], shape[1]);
         finish(NULL);
     }

@@ -580,17 +580,6 @@ static void put_types(printer *p)
     ar_text_add(p->out, " };\n");
 }
 
-/* Intel's processors compute two wide vectors in a cycle, or three others; AMD's split wide ones.
- */
-static bool has_wide_vectors(void)
-{
-#if defined __x86_64__
-    return __builtin_cpu_is("intel") && ar_c_has_avx512();
-#else
-    return false;
-#endif
-}
-
 static int64_t vectors_of(const ar_contraction *c, int bytes)
 {
     int64_t lanes = bytes / (int)ar_dtype_size(c->dtype);
@@ -602,7 +591,7 @@ static int choose_bytes(const ar_contraction *c)
 {
     bool faster = 3 * vectors_of(c, WIDE_BYTES) < 2 * vectors_of(c, VECTOR_BYTES);
 
-    return faster && has_wide_vectors() ? WIDE_BYTES : VECTOR_BYTES;
+    return faster && ar_c_has_wide_vectors() ? WIDE_BYTES : VECTOR_BYTES;
 }
 
 /* Enough sums at once to hide the latency of an addition, few enough for the registers, of which

@@ -22,8 +22,13 @@ const char *ar_c_vector_type(arras_dtype dtype)
 
 int ar_c_vector_cells(arras_dtype dtype) { return 32 / (int)ar_dtype_size(dtype); }
 
-static const char *integers_like(arras_dtype dtype)
+static const char *wide_type(arras_dtype dtype) { return dtype == ARRAS_F32 ? "f32x16" : "f64x8"; }
+
+/* Of the vectors that are put. */
+static const char *integers_like(const ar_writer *w, arras_dtype dtype)
 {
+    if (w->wide)
+        return dtype == ARRAS_F32 ? "i32x16" : "i64x8";
     return dtype == ARRAS_F32 ? "i32x8" : "i64x4";
 }
 
@@ -201,8 +206,18 @@ bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, cons
 /* ---- How many side by side ------------------------------------------------------------------- */
 
 typedef struct {
-    int operations, loads, depth;
+    int  operations, loads, depth;
+    bool plain; /* nothing but arithmetic of cells side by side */
 } weight;
+
+static bool is_plain(const ar_writer *w, const ar_c_strip *strip, arras_expr e)
+{
+    ar_op op = e->kind == AR_EXPR_OP ? (ar_op)e->ints[0] : AR_OP_END;
+
+    if (e->kind == AR_EXPR_LOAD)
+        return ar_c_row_step(w, strip, e) == 1;
+    return infix(op) || op == AR_OP_negative || op == AR_OP_abs || op == AR_OP_fma;
+}
 
 /* The longest way through e to a load.  Depth is limited by AR_MAX_DEPTH. */
 static int weigh(weight *sum, ar_writer *w, const ar_c_strip *strip, arras_expr e)
@@ -219,6 +234,7 @@ static int weigh(weight *sum, ar_writer *w, const ar_c_strip *strip, arras_expr 
 
         depth = below > depth ? below : depth;
     }
+    sum->plain = sum->plain && is_plain(w, strip, e);
     sum->operations += e->kind == AR_EXPR_OP;
     sum->loads += e->kind != AR_EXPR_OP;
     fact->stamp = w->stamp;
@@ -230,6 +246,17 @@ bool ar_c_has_avx512(void)
 {
 #if defined __x86_64__
     return __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
+/* Intel's processors compute two wide vectors in a cycle, or three others; AMD's split wide ones.
+ */
+bool ar_c_has_wide_vectors(void)
+{
+#if defined __x86_64__
+    return __builtin_cpu_is("intel") && ar_c_has_avx512();
 #else
     return false;
 #endif
@@ -253,7 +280,7 @@ static int choose_abreast(const weight *sum, int n)
 
 static void arrange_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
 {
-    weight sum = { 0 };
+    weight sum = { .plain = true };
 
     w->stamp++;
     for (int i = 0; i < n; i++) {
@@ -262,6 +289,7 @@ static void arrange_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_
         sum.depth = depth > sum.depth ? depth : sum.depth;
     }
     strip->abreast = choose_abreast(&sum, n);
+    strip->wide = strip->abreast > 1 && sum.plain && ar_c_has_wide_vectors();
     strip->lines = sum.operations <= STATEMENTS / VECTORS_OF_LINE;
 }
 
@@ -289,7 +317,7 @@ static bool is_truth(arras_expr e) { return e->type.dtype == ARRAS_BOOL; }
 void ar_c_vector_start(ar_writer *w, arras_expr e)
 {
     ar_text_printf(w->out, "const %s v%" PRId64 "%s = ",
-                   is_truth(e) ? integers_like(w->vector_dtype) : w->vector, e->id, w->which);
+                   is_truth(e) ? integers_like(w, w->vector_dtype) : w->vector, e->id, w->which);
 }
 
 bool ar_c_abreast(ar_writer *w, int t)
@@ -327,7 +355,7 @@ static void put_infix(ar_writer *w, arras_expr e, const char *sign, bool broadca
 /* V_where(f64x4, i64x4, ...) */
 static void put_call(ar_writer *w, arras_expr e, const char *name)
 {
-    ar_text_printf(w->out, "V_%s(%s, %s", name, w->vector, integers_like(w->vector_dtype));
+    ar_text_printf(w->out, "V_%s(%s, %s", name, w->vector, integers_like(w, w->vector_dtype));
     for (int i = 0; i < e->nargs; i++) {
         ar_text_add(w->out, ", ");
         put_operand(w, e->args[i], true);
@@ -367,7 +395,7 @@ void ar_c_put_vector_op(ar_writer *w, arras_expr e)
 
 void ar_c_vector_set(ar_writer *w, const ar_c_strip *strip, arras_dtype dtype)
 {
-    w->vector = ar_c_vector_type(dtype);
+    w->vector = w->wide ? wide_type(dtype) : ar_c_vector_type(dtype);
     w->vector_dtype = dtype;
     w->vector_strip = strip;
     w->vector_row = 0;
@@ -387,7 +415,7 @@ void ar_c_vector_open(ar_writer *w, const ar_c_strip *strip, const ar_c_fold *f,
 static void accumulate_product(ar_writer *w, arras_expr product, int number)
 {
     ar_text_printf(w->out, "a%d = V_fma(%s, %s, ", number, w->vector,
-                   integers_like(w->vector_dtype));
+                   integers_like(w, w->vector_dtype));
     for (int i = 0; i < 2; i++) {
         put_operand(w, product->args[i], true);
         ar_text_add(w->out, ", ");
@@ -408,7 +436,7 @@ void ar_c_vector_accumulate(ar_writer *w, const ar_c_fold *f, arras_expr root, i
     w->used->ops[f->op][dtype] = true;
     ar_c_put(w, root);
     ar_text_printf(w->out, "a%d = V_%s(%s, %s, a%d, v%" PRId64 ");\n", number, ar_op_name(f->op),
-                   w->vector, integers_like(dtype), number, root->id);
+                   w->vector, integers_like(w, dtype), number, root->id);
 }
 
 void ar_c_vector_close(ar_writer *w)
@@ -480,7 +508,7 @@ static void put_rows_ahead(ar_writer *w, const ar_c_strip *strip)
 static void put_turn(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink, int abreast)
 {
     arras_dtype dtype = strip->roots[0]->type.dtype;
-    int         cells = ar_c_vector_cells(dtype);
+    int         cells = ar_c_vector_cells(dtype) << w->wide;
     size_t      mark = w->nchanges;
 
     for (int t = 1; t < abreast; t++)
@@ -503,7 +531,7 @@ static void put_turn(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sin
 static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink,
                             int abreast)
 {
-    int cells = ar_c_vector_cells(strip->roots[0]->type.dtype);
+    int cells = ar_c_vector_cells(strip->roots[0]->type.dtype) << w->wide;
 
     if (ar_c_goes_by_lines(strip) && abreast > 1)
         open_line_loop(w, strip, abreast * cells);
@@ -564,6 +592,10 @@ void ar_c_put_vector_cells(ar_writer *w, const ar_c_strip *strip, const ar_c_sin
     if (ar_c_goes_by_lines(strip))
         put_vectors_and_lines(w, strip, sink);
     else {
+        w->wide = strip->past && strip->wide;
+        if (w->wide)
+            put_vector_loop(w, strip, sink, strip->abreast);
+        w->wide = false;
         if (strip->past && strip->abreast > 1)
             put_vector_loop(w, strip, sink, strip->abreast);
         put_vector_loop(w, strip, sink, 1);

@@ -89,6 +89,7 @@ typedef struct {
     const struct ar_c_strip *vector_strip;
     int                      vector_row;
     size_t                   vector_mark;
+    bool                     wide;      /* vectors are of 64 bytes */
     int                      abreast;   /* so many vectors are put side by side, if not 0 */
     char                     which[16]; /* of them: ends its names, not those of the first */
     int                      lanes;     /* cells of a vector that is put together of them, or 0 */
@@ -229,6 +230,7 @@ typedef struct ar_c_strip {
     bool              lines;   /* those of a cache line side by side, in a loop of their own */
     bool              lanes;   /* they must be put together of single cells */
     int               abreast; /* vectors computed side by side, while each waits for itself */
+    bool              wide;    /* and of 64 bytes first, as long as there are enough cells */
 } ar_c_strip;
 
 /* Rows that are cut at their borders leave past the caches by whole lines, and what is beside these

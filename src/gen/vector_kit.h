@@ -6,9 +6,16 @@ typedef double  f64x4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int32_t i32x8 __attribute__((vector_size(32)));
 typedef int64_t i64x4 __attribute__((vector_size(32)));
 
+typedef float   f32x16 __attribute__((vector_size(64), aligned(4), may_alias));
+typedef double  f64x8 __attribute__((vector_size(64), aligned(8), may_alias));
+typedef int32_t i32x16 __attribute__((vector_size(64)));
+typedef int64_t i64x8 __attribute__((vector_size(64)));
+
 #define CHOOSE(V, I, m, a, b) ((V)(((I)(a) & (m)) | ((I)(b) & ~(m))))
 #define ALL_f32x8(x) ((f32x8){ x, x, x, x, x, x, x, x })
 #define ALL_f64x4(x) ((f64x4){ x, x, x, x })
+#define ALL_f32x16(x) ((x) - (f32x16){ 0 })
+#define ALL_f64x8(x) ((x) - (f64x8){ 0 })
 #define V_add(V, I, a, b) ((a) + (b))
 #define V_multiply(V, I, a, b) ((a) * (b))
 #define V_minimum(V, I, a, b) CHOOSE(V, I, (b) != (b), b, LESS_##V(b, a))
@@ -119,6 +126,15 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define PAST_f32x8(p, v) (*(f32x8 *)(p) = (v))
 #define PAST_f64x4(p, v) (*(f64x4 *)(p) = (v))
 #endif
+
+#define PAST_f32x16(p, v) PAST_HALVES(f32x8, f32x16, p, v)
+#define PAST_f64x8(p, v) PAST_HALVES(f64x4, f64x8, p, v)
+#define PAST_HALVES(V, W, p, v)                                                                    \
+    do {                                                                                           \
+        const W whole = v;                                                                         \
+        PAST_##V(p, ((const V *)&whole)[0]);                                                       \
+        PAST_##V((p) + sizeof(V) / sizeof *(p), ((const V *)&whole)[1]);                           \
+    } while (0)
 
 /* Cells first <= i < last from a buffer to their place, past the caches.  lines: cell 0 stands at
  * the start of a cache line; where they are just one line, no function need be called. */
