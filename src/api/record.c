@@ -289,14 +289,12 @@ arras_expr arras_expr_load(arras_array x, int n, const arras_expr *indices, cons
 }
 
 /* A sum of a product is what an einsum would be. */
-static bool is_fused_sum(int reduction, arras_expr lo, arras_expr hi, arras_expr body)
+static ar_tree tree_of(ar_reduction reduction, arras_expr lo, arras_expr hi, arras_expr body)
 {
-    int64_t length;
+    bool fused =
+        lo && hi && body && !body->type.weak && ar_sum_can_be_fused(reduction, lo, hi, body);
 
-    return reduction == AR_REDUCE_sum && lo && hi && body && ar_is_int(lo) && ar_is_int(hi) &&
-           ar_sub64(&length, hi->ints[0], lo->ints[0]) && length > 0 && body->kind == AR_EXPR_OP &&
-           body->ints[0] == AR_OP_multiply && !body->type.weak &&
-           ar_products_are_fused(body->type.dtype, 1, &length);
+    return fused ? AR_TREE_FUSED : AR_TREE_WHOLE;
 }
 
 arras_expr arras_expr_reduce(int reduction, const char *var, arras_expr lo, arras_expr hi,
@@ -305,9 +303,8 @@ arras_expr arras_expr_reduce(int reduction, const char *var, arras_expr lo, arra
     if (reduction < 0 || reduction >= AR_REDUCTION_END)
         return ar_expr_poison(body ? body->graph : NULL, ARRAS_EINVAL,
                               "reduce: there is no reduction number %d", reduction);
-    return ar_expr_reduce_tree(
-        (ar_reduction)reduction,
-        is_fused_sum(reduction, lo, hi, body) ? AR_TREE_FUSED : AR_TREE_WHOLE, var, lo, hi, body);
+    return ar_expr_reduce_tree((ar_reduction)reduction,
+                               tree_of((ar_reduction)reduction, lo, hi, body), var, lo, hi, body);
 }
 
 const char *arras_expr_error(arras_expr e)

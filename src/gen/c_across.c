@@ -146,13 +146,7 @@ static void put_fill(ar_writer *w, const rows *r, const column *c, const char *r
 
 /* ---- One value of the variable, cell by cell ------------------------------------------------- */
 
-static void put_accumulate(ar_writer *w, const column *c, const char *cell)
-{
-    ar_text_printf(w->out, "%s = ", cell);
-    ar_c_op(w, c->fold.op, c->fold.s.compute);
-    ar_text_printf(w->out, "(%s, x);\n", cell);
-}
-
+/* const double x = the value that is reduced; */
 static void put_value(ar_writer *w, const column *c)
 {
     ar_text_printf(w->out, "const %s x = ", c->fold.type);
@@ -160,11 +154,20 @@ static void put_value(ar_writer *w, const column *c)
     ar_text_add(w->out, ";\n");
 }
 
+static void put_accumulate(ar_writer *w, const column *c, const char *cell)
+{
+    put_value(w, c);
+    ar_text_printf(w->out, "%s = ", cell);
+    ar_c_op(w, c->fold.op, c->fold.s.compute);
+    ar_text_printf(w->out, "(%s, x);\n", cell);
+}
+
 static void put_place(ar_writer *w, const column *c, const char *cell, const char *at)
 {
     const ar_c_fold *f = &c->fold;
     int              n = c->number;
 
+    put_value(w, c);
     ar_text_printf(w->out, "const %s best = %s;\nconst int better = ", f->type, cell);
     ar_c_op(w, f->better, f->s.compute);
     ar_text_printf(w->out,
@@ -186,11 +189,9 @@ static void put_cell(ar_writer *w, void *self, const ar_c_strip *strip)
         ar_text_add(w->out, "{\n");
         if (c->fold.tree == AR_TREE_FUSED)
             ar_c_put_fused(w, c->expr->args[2], cell);
-        else
-            put_value(w, c);
-        if (c->fold.place)
+        else if (c->fold.place)
             put_place(w, c, cell, at);
-        else if (c->fold.tree != AR_TREE_FUSED)
+        else
             put_accumulate(w, c, cell);
         ar_text_add(w->out, "}\n");
     }

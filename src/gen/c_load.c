@@ -437,9 +437,9 @@ static void print_edged(ar_writer *w, const ar_c_read *read, const ar_c_strip *s
 
     w->used->edged[e->type.dtype] = true;
     ar_text_printf(w->out, "edged_%s(", w->vector);
-    if (read->rows)
+    if (read->rows) {
         ar_text_printf(w->out, "q%" PRId64 " + (%s - at%d)", e->id, strip->name, strip->number);
-    else {
+    } else {
         ar_text_add(w->out, "&");
         ar_c_print_unit_cell(w, read, strip);
     }

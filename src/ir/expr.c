@@ -516,14 +516,13 @@ static bool is_known(int64_t *out, arras_expr bound)
     return true;
 }
 
-static bool can_be_fused(ar_reduction reduction, const arras_expr *args)
+bool ar_sum_can_be_fused(ar_reduction reduction, arras_expr lo, arras_expr hi, arras_expr body)
 {
-    arras_expr body = args[2];
-    int64_t    lo, hi, length;
+    int64_t from, to, length;
 
     return reduction == AR_REDUCE_sum && body->kind == AR_EXPR_OP &&
-           body->ints[0] == AR_OP_multiply && is_known(&lo, args[0]) && is_known(&hi, args[1]) &&
-           ar_sub64(&length, hi, lo) &&
+           body->ints[0] == AR_OP_multiply && is_known(&from, lo) && is_known(&to, hi) &&
+           ar_sub64(&length, to, from) &&
            ar_products_are_fused(body->type.dtype, 1, (arras_dim[]){ ar_max64(0, length) });
 }
 
@@ -546,7 +545,7 @@ arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char 
     if (!ar_reduction_signature(&s, reduction, body->type))
         return ar_expr_poison(lo->graph, ARRAS_EDTYPE, "%s is not defined for %s",
                               ar_reduction_name(reduction), ar_dtype_name(body->type.dtype));
-    if (tree == AR_TREE_FUSED && !can_be_fused(reduction, args))
+    if (tree == AR_TREE_FUSED && !ar_sum_can_be_fused(reduction, lo, hi, body))
         return ar_expr_poison(lo->graph, ARRAS_EINVAL,
                               "%s: only a sum of 64 products of reals or fewer can be fused",
                               ar_reduction_name(reduction));

@@ -244,6 +244,8 @@ arras_expr ar_expr_reduce(ar_reduction reduction, const char *var, arras_expr lo
 arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char *var, arras_expr lo,
                                arras_expr hi, arras_expr body);
 ar_tree    ar_expr_tree(arras_expr reduce);
+/* Whether AR_TREE_FUSED will do: of few products, as many as are known. */
+bool ar_sum_can_be_fused(ar_reduction reduction, arras_expr lo, arras_expr hi, arras_expr body);
 /* An operation, cast or reduction with other arguments, of the same graph; e where they are
  * equal. */
 arras_expr ar_expr_with_args(arras_expr e, const arras_expr *args);
