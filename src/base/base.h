@@ -45,6 +45,11 @@ void  ar_pages_free(void *block, size_t bytes);
 /* Bytes that one may use who was told nothing: half of what is free. */
 int64_t ar_memory_fair(void);
 
+/* Copies around the caches (stream.c): the best way here.  Others see the cells after the end. */
+typedef void ar_stream(char *to, const char *from, int64_t bytes);
+ar_stream   *ar_streaming(void);
+void         ar_stream_end(void);
+
 /* An arena frees all it gave at once.  Zero-initialise one to start. */
 typedef struct ar_arena {
     struct ar_arena_block *top;

@@ -47,10 +47,6 @@ typedef struct {
     const bool *dense;
 } ar_kernel_form;
 
-/* Copies around the caches. */
-typedef void ar_stream(char *to, const char *from, int64_t bytes);
-ar_stream   *ar_streaming(void); /* the best way here */
-
 /* Tables of functions that reduce real numbers, by ar_fold_number (fold_kit.h). */
 const void *const *ar_folds(void);
 

@@ -20,10 +20,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#if defined __SSE2__
-#include <emmintrin.h>
-#endif
-
 enum {
     PAGE = 4096, /* places in the file, lengths and memory are multiples of it */
     SLOTS = 16,
@@ -98,24 +94,11 @@ static int take_slot(ar_behind *b)
     return slot;
 }
 
-/* Whole lines, past the caches: no processor reads them again.  to: aligned. */
-static void copy_past(char *to, const char *from, int64_t n)
-{
-#if defined __SSE2__
-    for (int64_t at = 0; at < n; at += 64)
-        for (int64_t part = at; part < at + 64; part += 16)
-            _mm_stream_si128((__m128i *)(void *)(to + part),
-                             _mm_loadu_si128((const __m128i *)(const void *)(from + part)));
-    _mm_sfence();
-#else
-    memcpy(to, from, (size_t)n);
-#endif
-}
-
 /* Before it is sent: whoever finds it written, and uses the slot again, comes after this. */
 static void fill_slot(ar_behind *b, int slot, const char *bytes, int64_t n, int64_t at)
 {
-    copy_past(memory_of(b, slot), bytes, n);
+    ar_streaming()(memory_of(b, slot), bytes, n); /* no processor reads it again */
+    ar_stream_end();
     pthread_mutex_lock(&b->lock);
     b->sent[slot].at = at;
     b->sent[slot].n = n;

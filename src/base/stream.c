@@ -1,6 +1,6 @@
-/* stream.c -- results that nobody reads soon go to memory around the caches.  Kernels are handed a
+/* stream.c -- cells that nobody reads soon go to memory around the caches.  Kernels are handed a
  * function: compiling it with each of them would take longer than most kernels do. */
-#include "gen/gen.h"
+#include "base/base.h"
 
 #include <string.h>
 
@@ -66,6 +66,8 @@ static void stream_avx(char *to, const char *from, int64_t bytes)
 
 ar_stream *ar_streaming(void) { return __builtin_cpu_supports("avx") ? stream_avx : stream_sse2; }
 
+void ar_stream_end(void) { _mm_sfence(); }
+
 #else
 
 static void stream_plain(char *to, const char *from, int64_t bytes)
@@ -74,5 +76,7 @@ static void stream_plain(char *to, const char *from, int64_t bytes)
 }
 
 ar_stream *ar_streaming(void) { return stream_plain; }
+
+void ar_stream_end(void) {}
 
 #endif
