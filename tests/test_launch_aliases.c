@@ -321,6 +321,37 @@ static void output_over_itself(void)
     finish(p);
 }
 
+/* y[i,j] = x[i,j] and what is beside it in w, over x itself, in rows that are not whole vectors:
+ * cells that were overwritten are not read again. */
+static void rows_over_themselves(void)
+{
+    enum { ROWS = 3, WIDTH = 27 };
+    double         x[ROWS * WIDTH], w[ROWS * (WIDTH + 1)], want[ROWS * WIDTH];
+    arras_array    a, b, y;
+    arras_program *p;
+
+    for (int i = 0; i < ROWS * (WIDTH + 1); i++)
+        w[i] = i % 11;
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        x[i] = i % 7;
+    start();
+    y = a = matrix("x", ROWS, WIDTH);
+    b = arras_index(matrix("w", ROWS, WIDTH + 1), 2,
+                    (arras_item[]){ arras_all_of_axis(), arras_slice(1, ARRAS_NONE, 1) });
+    for (int i = 0; i < 20; i++)
+        y = arras_subtract(arras_multiply(y, arras_float(g, 0.5)), arras_add(b, a));
+    arras_output(g, "y", y);
+    p = compiled(NULL);
+    launched(NULL, p,
+             BINDINGS(MATRIX("x", x, ROWS, WIDTH), MATRIX("w", w, ROWS, WIDTH + 1),
+                      MATRIX("y", want, ROWS, WIDTH)));
+    launched(NULL, p,
+             BINDINGS(MATRIX("x", x, ROWS, WIDTH), MATRIX("w", w, ROWS, WIDTH + 1),
+                      MATRIX("y", x, ROWS, WIDTH)));
+    CHECK(same_cells(x, want, ROWS * WIDTH));
+    finish(p);
+}
+
 TEST_MAIN
 {
     RUN(any_overlap);
@@ -331,4 +362,5 @@ TEST_MAIN
     RUN(columns_of_a_matrix);
     RUN(blocks_of_columns);
     RUN(output_over_itself);
+    RUN(rows_over_themselves);
 }

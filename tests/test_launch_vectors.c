@@ -2,6 +2,9 @@
  * second cell, put together of single cells where data says, and random mixtures of these. */
 #include "rows_kit.h"
 
+#include <math.h>
+#include <sys/mman.h>
+
 /* ---- Chains so long that several vectors are computed side by side --------------------------- */
 
 /* `kind` of the link: what waits for the one before in different ways. */
@@ -55,6 +58,84 @@ static void chains(void)
             plain = linked_plainly(plain, x, i);
         arras_output(g, "plain", plain);
         check_program(dtype, shape[0], shape[1]);
+        finish(NULL);
+    }
+}
+
+/* ---- Every second cell ----------------------------------------------------------------------- */
+
+/* Its last byte is the last of a page, behind which nothing may be read. */
+static char *at_end_of_page(const void *cells, size_t bytes, void **mapping, size_t *length)
+{
+    size_t page = 4096, room = (bytes + page - 1) / page * page;
+
+    *length = room + page;
+    *mapping = mmap(NULL, *length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!CHECK(*mapping != MAP_FAILED) ||
+        !CHECK(mprotect((char *)*mapping + room, page, PROT_NONE) == 0))
+        abort();
+    return memcpy((char *)*mapping + room - bytes, cells, bytes);
+}
+
+static void check_at_end_of_page(arras_dtype dtype, int64_t n, int64_t m)
+{
+    size_t bytes = (size_t)(n * m) * arras_dtype_size(dtype), length;
+    void  *mapping, *cells = cells_of(dtype, n * m), *x;
+
+    for (int64_t i = 0; i < n * m; i += 13)
+        if (dtype == ARRAS_F32)
+            ((float *)cells)[i] = i % 2 ? NAN : -INFINITY;
+        else
+            ((double *)cells)[i] = i % 2 ? NAN : -INFINITY;
+    x = at_end_of_page(cells, bytes, &mapping, &length);
+    check_program_of(x, dtype, n, m);
+    munmap(mapping, length);
+    free(cells);
+}
+
+/* x[2i + row, 2j + column] */
+static arras_array every_second(arras_array x, int row, int column, const int64_t *shape)
+{
+    const arras_item items[] = { arras_slice(row, row + 2 * shape[0] - 1, 2),
+                                 arras_slice(column, column + 2 * shape[1] - 1, 2) };
+
+    return arras_index(x, 2, items);
+}
+
+/* The largest of 2x2 sums of `window` x `window` cells, of which `first` is not: long enough for
+ * wide vectors, of cells all of whose neighbours are read, or not. */
+static arras_array pooled(arras_array x, int window, int first, const int64_t *shape)
+{
+    arras_array best = NULL;
+
+    for (int k = 0; k < 4; k++) {
+        arras_array sum = arras_float(g, 0.5);
+
+        for (int c = first; c < window * window; c++)
+            sum = arras_fma(every_second(x, k / 2 + c / window, k % 2 + c % window, shape),
+                            arras_float(g, 0.25 * (c % 5) - 0.5), sum);
+        best = best ? arras_maximum(best, sum) : sum;
+    }
+    return arras_minimum(best, arras_float(g, 900));
+}
+
+static void pools(void)
+{
+    const int64_t     lengths[] = { 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 100, 575 };
+    const arras_dtype dtypes[] = { ARRAS_F32, ARRAS_F64 };
+
+    for (size_t k = 0; k < 4 * AR_COUNT(lengths); k++) {
+        int           window = 2 + k / 2 % 2, first = (int)k % 3;
+        const int64_t cells[] = { 3, lengths[k / 4] };
+        arras_dtype   dtype = dtypes[k % 2];
+        arras_dim     shape[] = { 2 * cells[0] + window - 1, 2 * cells[1] + window - 1 };
+
+        CASE("%s, rows of %d, windows of %d without %d", arras_dtype_name(dtype), (int)cells[1],
+             window, first);
+        start();
+        arras_output(g, "y",
+                     pooled(arras_placeholder(g, "x", dtype, 2, shape), window, first, cells));
+        check_at_end_of_page(dtype, shape[0], shape[1]);
         finish(NULL);
     }
 }
@@ -253,6 +334,7 @@ static void anything(void)
 TEST_MAIN
 {
     RUN(chains);
+    RUN(pools);
     RUN(jumping_rows);
     RUN(gathered_rows);
     RUN(doubled_indices);

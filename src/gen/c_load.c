@@ -449,6 +449,20 @@ static void print_edged(ar_writer *w, const ar_c_read *read, const ar_c_strip *s
     ar_text_add(w->out, ");\n");
 }
 
+/* How every second cell of a row is read: whether those in between are, too. */
+static const char *seconds(const ar_c_read *read, const ar_c_strip *strip)
+{
+    int64_t at = read->last.constant;
+
+    for (size_t i = 0; i < strip->nreads; i++) {
+        const ar_c_read *other = strip->reads[i];
+
+        if (other->unit && other->last.constant == (at ^ 1) && is_same_row(read, other))
+            return at & 1 ? "ODD" : "EVEN";
+    }
+    return "SECOND";
+}
+
 static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
     arras_expr e = read->load;
@@ -464,7 +478,7 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
                        strip->number);
     } else if (read->unit) {
         if (w->vector && read->along == 2)
-            ar_text_printf(w->out, "SECOND_%s(&", w->vector);
+            ar_text_printf(w->out, "%s_%s(&", seconds(read, strip), w->vector);
         else if (w->vector)
             ar_text_printf(w->out, "*(const %s *)((const char *)&", w->vector);
         ar_c_print_unit_cell(w, read, strip);

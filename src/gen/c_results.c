@@ -30,6 +30,15 @@ static void print_lines(ar_writer *w, const ar_c_results *r, const ar_c_strip *s
     ar_text_add(w->out, ";\n");
 }
 
+/* What leaves past the caches must do so at multiples of 32 bytes. */
+static void put_again(ar_writer *w, const ar_c_results *r, const ar_c_strip *strip)
+{
+    ar_text_printf(w->out, "const int again%d = 1", strip->number);
+    for (int k = 0; k < r->form->n; k++)
+        ar_text_printf(w->out, " && !past%d", k);
+    ar_text_add(w->out, ";\n");
+}
+
 /* rK is where the cells of a segment go: their place, or a buffer that is copied there. */
 static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
 {
@@ -49,6 +58,8 @@ static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
             ar_text_printf(w->out, "a->stream ? b%d : ", k);
         ar_text_printf(w->out, "o%d%s;\n", k, from);
     }
+    if (strip->past && !strip->cut && strip->again)
+        put_again(w, r, strip);
 }
 
 /* From the first line of the memory that begins in this piece to the last one that ends in it. */

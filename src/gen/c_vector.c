@@ -207,7 +207,8 @@ bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, cons
 
 typedef struct {
     int  operations, loads, depth;
-    bool plain; /* nothing but arithmetic of cells side by side */
+    bool plain; /* nothing but arithmetic of cells side by side, or of every second one */
+    bool own;   /* some cell may be read where a result is put */
 } weight;
 
 static bool is_plain(const ar_writer *w, const ar_c_strip *strip, arras_expr e)
@@ -215,8 +216,18 @@ static bool is_plain(const ar_writer *w, const ar_c_strip *strip, arras_expr e)
     ar_op op = e->kind == AR_EXPR_OP ? (ar_op)e->ints[0] : AR_OP_END;
 
     if (e->kind == AR_EXPR_LOAD)
-        return ar_c_row_step(w, strip, e) == 1;
-    return infix(op) || op == AR_OP_negative || op == AR_OP_abs || op == AR_OP_fma;
+        return ar_c_row_step(w, strip, e) == 1 || ar_c_row_step(w, strip, e) == 2;
+    return infix(op) || is_extreme(op) || op == AR_OP_negative || op == AR_OP_abs ||
+           op == AR_OP_fma;
+}
+
+static bool is_of_own_cell(const ar_writer *w, arras_expr load)
+{
+    bool own = w->flat || load->rank == w->lambda->rank;
+
+    for (int axis = 0; axis < load->rank && own; axis++)
+        own = load->args[axis]->kind == AR_EXPR_INDEX && load->args[axis]->ints[0] == axis;
+    return own;
 }
 
 /* The longest way through e to a load.  Depth is limited by AR_MAX_DEPTH. */
@@ -235,6 +246,8 @@ static int weigh(weight *sum, ar_writer *w, const ar_c_strip *strip, arras_expr 
         depth = below > depth ? below : depth;
     }
     sum->plain = sum->plain && is_plain(w, strip, e);
+    sum->own =
+        sum->own || (e->kind != AR_EXPR_OP && (e->kind != AR_EXPR_LOAD || is_of_own_cell(w, e)));
     sum->operations += e->kind == AR_EXPR_OP;
     sum->loads += e->kind != AR_EXPR_OP;
     fact->stamp = w->stamp;
@@ -278,6 +291,15 @@ static int choose_abreast(const weight *sum, int n)
     return room > most ? most : room > 1 ? room : 1;
 }
 
+/* Computing takes longer than reading; and a compiler will not be waited for. */
+static bool is_long(const weight *sum)
+{
+    enum { LONG = 32 };
+
+    return sum->operations >= LONG && sum->operations > 2 * sum->loads &&
+           sum->operations < STATEMENTS / 2;
+}
+
 static void arrange_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *roots)
 {
     weight sum = { .plain = true };
@@ -289,7 +311,8 @@ static void arrange_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_
         sum.depth = depth > sum.depth ? depth : sum.depth;
     }
     strip->abreast = choose_abreast(&sum, n);
-    strip->wide = strip->abreast > 1 && sum.plain && ar_c_has_wide_vectors();
+    strip->wide = (strip->abreast > 1 || is_long(&sum)) && sum.plain && ar_c_has_wide_vectors();
+    strip->again = !sum.own;
     strip->lines = sum.operations <= STATEMENTS / VECTORS_OF_LINE;
 }
 
@@ -531,13 +554,20 @@ static void put_turn(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sin
 static void put_vector_loop(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink,
                             int abreast)
 {
-    int cells = ar_c_vector_cells(strip->roots[0]->type.dtype) << w->wide;
+    int  cells = ar_c_vector_cells(strip->roots[0]->type.dtype) << w->wide;
+    bool again = strip->again && strip->past && !strip->cut && abreast == 1;
 
+    ar_text_add(w->out, again ? "for (;;) {\n" : "");
     if (ar_c_goes_by_lines(strip) && abreast > 1)
         open_line_loop(w, strip, abreast * cells);
     else
         open_vector_loop(w, strip, abreast * cells);
     put_turn(w, strip, sink, abreast);
+    if (again)
+        ar_text_printf(w->out,
+                       "if (!again%d || e%d == n%d || n%d < %d)\nbreak;\ne%d = n%d - %d;\n}\n",
+                       strip->number, strip->number, strip->number, strip->number, cells,
+                       strip->number, strip->number, cells);
 }
 
 /* Two vectors at a time where all lanes are inside, one where that is not known. */

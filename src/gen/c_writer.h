@@ -231,6 +231,8 @@ typedef struct ar_c_strip {
     bool              lanes;   /* they must be put together of single cells */
     int               abreast; /* vectors computed side by side, while each waits for itself */
     bool              wide;    /* and of 64 bytes first, as long as there are enough cells */
+    bool              again;   /* no result can stand where a cell is read: the last vector of a row
+                                  may compute cells that have been computed, to end with it */
 } ar_c_strip;
 
 /* Rows that are cut at their borders leave past the caches by whole lines, and what is beside these

@@ -39,6 +39,15 @@ typedef int64_t i64x8 __attribute__((vector_size(64)));
 #define GREATER_f32x8(a, b) CHOOSE(f32x8, i32x8, (a) > (b), a, b)
 #define GREATER_f64x4(a, b) CHOOSE(f64x4, i64x4, (a) > (b), a, b)
 #endif
+#if defined __clang__
+#define WIDE(name, a, b) __builtin_ia32_##name##512(a, b, 4)
+#else
+#define WIDE(name, a, b) __builtin_ia32_##name##512_mask(a, b, a, -1, 4)
+#endif
+#define LESS_f32x16(a, b) WIDE(minps, a, b)
+#define LESS_f64x8(a, b) WIDE(minpd, a, b)
+#define GREATER_f32x16(a, b) WIDE(maxps, a, b)
+#define GREATER_f64x8(a, b) WIDE(maxpd, a, b)
 
 #if defined __AVX__ && !defined __clang__
 #define SQRT_f32x8(a) __builtin_ia32_sqrtps256(a)
@@ -64,23 +73,56 @@ typedef int64_t i64x8 __attribute__((vector_size(64)));
 #define FMA_f32x16(a, b, c) __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4)
 #define FMA_f64x8(a, b, c) __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4)
 
-/* Every second cell from p on, by operations within halves; nothing behind the last one is read. */
+/* Every second cell from p on; nothing behind the last one is read. */
 #if defined __clang__ || __GNUC__ >= 12
 typedef float  f32x4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
+#define AT(V, p) (*(const V *)(p))
 #define HALVES_f32x8(p, q)                                                                         \
-    __builtin_shufflevector(*(const f32x4 *)(p), *(const f32x4 *)(q), 0, 1, 2, 3, 4, 5, 6, 7)
-#define HALVES_f64x4(p, q)                                                                         \
-    __builtin_shufflevector(*(const f64x2 *)(p), *(const f64x2 *)(q), 0, 1, 2, 3)
+    __builtin_shufflevector(AT(f32x4, p), AT(f32x4, q), 0, 1, 2, 3, 4, 5, 6, 7)
+#define HALVES_f64x4(p, q) __builtin_shufflevector(AT(f64x2, p), AT(f64x2, q), 0, 1, 2, 3)
 #define SECOND_f32x8(p)                                                                            \
     __builtin_shufflevector(HALVES_f32x8(p, (p) + 8), HALVES_f32x8((p) + 3, (p) + 11), 0, 2, 9,    \
                             11, 4, 6, 13, 15)
 #define SECOND_f64x4(p)                                                                            \
     __builtin_shufflevector(HALVES_f64x4(p, (p) + 4), HALVES_f64x4((p) + 1, (p) + 5), 0, 5, 2, 7)
+#define SECOND_f32x16(p)                                                                           \
+    __builtin_shufflevector(AT(f32x16, p), AT(f32x16, (p) + 15), 0, 2, 4, 6, 8, 10, 12, 14, 17,    \
+                            19, 21, 23, 25, 27, 29, 31)
+#define SECOND_f64x8(p)                                                                            \
+    __builtin_shufflevector(AT(f64x8, p), AT(f64x8, (p) + 7), 0, 2, 4, 6, 9, 11, 13, 15)
+/* Where those in between are read as well, both are made of the same vectors. */
+#define EVEN_f32x8(p)                                                                              \
+    __builtin_shufflevector(AT(f32x8, p), AT(f32x8, (p) + 8), 0, 2, 4, 6, 8, 10, 12, 14)
+#define EVEN_f64x4(p) __builtin_shufflevector(AT(f64x4, p), AT(f64x4, (p) + 4), 0, 2, 4, 6)
+#define EVEN_f32x16(p)                                                                             \
+    __builtin_shufflevector(AT(f32x16, p), AT(f32x16, (p) + 16), 0, 2, 4, 6, 8, 10, 12, 14, 16,    \
+                            18, 20, 22, 24, 26, 28, 30)
+#define EVEN_f64x8(p)                                                                              \
+    __builtin_shufflevector(AT(f64x8, p), AT(f64x8, (p) + 8), 0, 2, 4, 6, 8, 10, 12, 14)
+#define ODD_f32x8(p)                                                                               \
+    __builtin_shufflevector(AT(f32x8, (p)-1), AT(f32x8, (p) + 7), 1, 3, 5, 7, 9, 11, 13, 15)
+#define ODD_f64x4(p) __builtin_shufflevector(AT(f64x4, (p)-1), AT(f64x4, (p) + 3), 1, 3, 5, 7)
+#define ODD_f32x16(p)                                                                              \
+    __builtin_shufflevector(AT(f32x16, (p)-1), AT(f32x16, (p) + 15), 1, 3, 5, 7, 9, 11, 13, 15,    \
+                            17, 19, 21, 23, 25, 27, 29, 31)
+#define ODD_f64x8(p)                                                                               \
+    __builtin_shufflevector(AT(f64x8, (p)-1), AT(f64x8, (p) + 7), 1, 3, 5, 7, 9, 11, 13, 15)
 #else
-#define SECOND_f32x8(p)                                                                            \
-    ((f32x8){ (p)[0], (p)[2], (p)[4], (p)[6], (p)[8], (p)[10], (p)[12], (p)[14] })
-#define SECOND_f64x4(p) ((f64x4){ (p)[0], (p)[2], (p)[4], (p)[6] })
+#define SECONDS(p, i) (p)[i], (p)[i + 2], (p)[i + 4], (p)[i + 6]
+#define SECOND_f32x8(p) ((f32x8){ SECONDS(p, 0), SECONDS(p, 8) })
+#define SECOND_f64x4(p) ((f64x4){ SECONDS(p, 0) })
+#define SECOND_f32x16(p)                                                                           \
+    ((f32x16){ SECONDS(p, 0), SECONDS(p, 8), SECONDS(p, 16), SECONDS(p, 24) })
+#define SECOND_f64x8(p) ((f64x8){ SECONDS(p, 0), SECONDS(p, 8) })
+#define EVEN_f32x8(p) SECOND_f32x8(p)
+#define EVEN_f64x4(p) SECOND_f64x4(p)
+#define EVEN_f32x16(p) SECOND_f32x16(p)
+#define EVEN_f64x8(p) SECOND_f64x8(p)
+#define ODD_f32x8(p) SECOND_f32x8(p)
+#define ODD_f64x4(p) SECOND_f64x4(p)
+#define ODD_f32x16(p) SECOND_f32x16(p)
+#define ODD_f64x8(p) SECOND_f64x8(p)
 #endif
 
 /* The cells at p, of which number 0 is cell j of an axis of n; the fill where there is none: they

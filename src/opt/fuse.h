@@ -20,7 +20,7 @@ typedef struct ar_use {
     double         jumps;       /* those of them at a place that is read itself */
     bool           own_cell;    /* one load, of the reader's own cell, of as many cells */
     bool           varies;      /* an index depends on a variable of the reader */
-    bool           skips;       /* neighbouring cells of the reader read cells that are not */
+    double         skipping;    /* what more it costs as neighbours read cells that are not: 1, 2 */
     bool           inside;      /* never read outside */
     bool           covers;      /* every cell is read */
     bool           picks;       /* every load takes one of the array's choices */

@@ -110,13 +110,12 @@ static double stored_ps(const ar_fusion *f, const ar_item *item)
            PS_KERNEL / item->cells;
 }
 
-/* Vectors of cells that are not neighbours are put together from several. */
 static double use_ps(const ar_fusion *f, const ar_item *item, const ar_use *use)
 {
-    double skipping = 2.0, cell_ps = item->cell_ps / (use->picks ? item->choices : 1);
+    double cell_ps = item->cell_ps / (use->picks ? item->choices : 1);
     int    more = item->reads.count > 1 ? item->reads.count - 1 : 0; /* than the array itself */
 
-    return use->evaluations * cell_ps * (use->skips ? skipping : 1) + use->jumps * PS_JUMP * more +
+    return use->evaluations * cell_ps * use->skipping + use->jumps * PS_JUMP * more +
            reading_ps(f, item, &f->items[use->reader].reads);
 }
 

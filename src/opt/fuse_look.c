@@ -184,15 +184,24 @@ static bool load_is_inside(const looker *l, arras_expr load, arras_array x, cons
     return true;
 }
 
-/* Whether the last index is that of the reader's cell times a number, perhaps shifted. */
-static bool load_skips(const looker *l, arras_expr load)
+static bool is_two(arras_expr e) { return ar_is_int(e) && e->ints[0] == 2; }
+
+/* Vectors of cells that are not neighbours are put together from several, which is done quickly for
+ * every second one of real numbers.  1: the last index is not that of the reader's cell times a
+ * number, perhaps shifted. */
+static double skipping_of(const looker *l, arras_expr load)
 {
-    uint32_t   last_axis = l->lambda->rank > 0 ? 1u << (l->lambda->rank - 1) : 0;
-    arras_expr e = load->rank > 0 ? load->args[load->rank - 1] : NULL;
+    const double second = 1.25, others = 2;
+    bool         real;
+    uint32_t     last_axis = l->lambda->rank > 0 ? 1u << (l->lambda->rank - 1) : 0;
+    arras_expr   e = load->rank > 0 ? load->args[load->rank - 1] : NULL;
 
     while (e && e->uses & last_axis && (ar_expr_is(e, AR_OP_add) || ar_expr_is(e, AR_OP_subtract)))
         e = e->args[!(e->args[0]->uses & last_axis)];
-    return e && e->uses & last_axis && ar_expr_is(e, AR_OP_multiply);
+    if (!e || !(e->uses & last_axis) || !ar_expr_is(e, AR_OP_multiply))
+        return 1;
+    real = load->type.dtype == ARRAS_F32 || load->type.dtype == ARRAS_F64;
+    return real && (is_two(e->args[0]) || is_two(e->args[1])) ? second : others;
 }
 
 /* Whether an index is read itself.  Depth is limited by AR_MAX_DEPTH. */
@@ -250,7 +259,7 @@ static bool look_at_load(looker *l, arras_expr load, const ar_frame *around, boo
     arras_array x = l->lambda->inputs[load->ints[0]];
     ar_use    **use = &l->uses[load->ints[0]];
     bool        inside = load_is_inside(l, load, x, around);
-    double      evaluations;
+    double      evaluations, skipping;
 
     if (!*use && !(*use = new_use(l, x)))
         return false;
@@ -264,7 +273,8 @@ static bool look_at_load(looker *l, arras_expr load, const ar_frame *around, boo
     (*use)->jumps += load_jumps(load) ? evaluations : 0;
     (*use)->own_cell = (*use)->own_cell && load_is_own_cell(l, load, x);
     (*use)->varies = (*use)->varies || load->nfree > 0;
-    (*use)->skips = (*use)->skips || load_skips(l, load);
+    skipping = skipping_of(l, load);
+    (*use)->skipping = skipping > (*use)->skipping ? skipping : (*use)->skipping;
     (*use)->covers = (*use)->covers || load_covers(l, load, x, around);
     (*use)->picks = (*use)->picks && load_picks(&l->f->items[x->id], load);
     return true;
