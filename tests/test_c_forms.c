@@ -66,11 +66,10 @@ static ar_kernel *build(ar_module **module, const form *f, bool *flat)
 static void run_form(ar_kernel *kernel, const form *f, bool flat, bool stream, char **data,
                      const int64_t **strides, const int64_t **lengths)
 {
-    ar_kernel_args args = {
-        data, strides, lengths, NULL, stream ? ar_streaming() : NULL, ar_folds()
-    };
-    arras_array first = f->lambdas[0];
-    int64_t     lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK], count = 1;
+    ar_kernel_args args = { data,       strides, lengths, NULL, stream ? ar_streaming() : NULL,
+                            ar_folds(), stream };
+    arras_array    first = f->lambdas[0];
+    int64_t        lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK], count = 1;
 
     for (int axis = 0; axis < first->rank; axis++)
         count *= hi[axis] = first->shape[axis];
@@ -428,7 +427,7 @@ static void check_boxes(ar_kernel *kernel, const form *f, char *x, const arras_r
     char          *whole[] = { aligned_alloc(64, 8192), aligned_alloc(64, 8192) };
     char          *data[] = { whole[0] + AROUND + (size_t)shift * size,
                               whole[1] + AROUND + (size_t)(shift % 3 ? shift : 0) * size, x };
-    ar_kernel_args args = { data, strides, lengths, NULL, ar_streaming(), ar_folds() };
+    ar_kernel_args args = { data, strides, lengths, NULL, ar_streaming(), ar_folds(), 1 };
 
     CHECK(bytes + 2 * AROUND + SHIFTS * size <= 8192);
     ar_strides_make(made, b->dtype, 2, b->shape);

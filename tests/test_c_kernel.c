@@ -185,8 +185,8 @@ static int run_lambda(const compiled *c, int64_t i, const int64_t *known, mode m
     arras_array    node = c->nodes[i];
     char          *data[MOST_OPERANDS];
     const int64_t *strides[MOST_OPERANDS], *lengths[MOST_OPERANDS];
-    ar_kernel_args args = { data,      strides, lengths, known, m.stream ? ar_streaming() : NULL,
-                            ar_folds() };
+    ar_kernel_args args = { data,       strides, lengths, known, m.stream ? ar_streaming() : NULL,
+                            ar_folds(), m.stream };
     int64_t        lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK] = { 0 };
     call           all = { .args = &args, .rank = node->rank, .cut = m.cut };
     char           name[32];

@@ -472,7 +472,7 @@ static void print_kernel(ar_writer *w, const arras_expr *cells, const char *name
     w->out = out;
     ar_text_printf(out,
                    "%sint %s(const ar_kernel_args *a, const int64_t *lo, const int64_t *hi)\n{\n"
-                   "int fault = 0;\n",
+                   "int fault = 0;\nconst int far = a->far;\n",
                    w->in_order ? "IN_ORDER " : "", name);
     print_operands(w);
     ar_text_put(out, w->top.data ? w->top.data : "", w->top.length);

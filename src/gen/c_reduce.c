@@ -183,7 +183,7 @@ enum { LANES = 16, FEW = 64 };
 static void put_next_row(ar_writer *w, const ar_c_strip *strip, const char *at)
 {
     for (size_t i = 0; i < strip->nreads; i++)
-        ar_text_printf(w->out, "__builtin_prefetch(p%" PRId64 " + %s + next%d);\n",
+        ar_text_printf(w->out, "__builtin_prefetch(p%" PRId64 " + %s + next%d, 0, 2);\n",
                        strip->reads[i]->load->id, at, strip->number);
 }
 

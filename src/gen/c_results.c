@@ -60,6 +60,8 @@ static void open_segment(ar_writer *w, void *self, const ar_c_strip *strip)
     }
     if (strip->past && !strip->cut && strip->again)
         put_again(w, r, strip);
+    if (!strip->vectors && !strip->sparse)
+        ar_c_put_segment_ahead(w, strip);
 }
 
 /* From the first line of the memory that begins in this piece to the last one that ends in it. */
@@ -106,10 +108,10 @@ static void store_vector(ar_writer *w, const ar_c_strip *strip, int k, arras_exp
 
     if (w->edged) {
         ar_text_printf(w->out,
-                       "if (streams%d) PAST_%s(&o%d[%s%s], v%" PRId64 "%s); else\n"
+                       "if (streams%d) %s_%s(&o%d[%s%s], v%" PRId64 "%s); else\n"
                        "*(%s *)&o%d[%s%s] = v%" PRId64 "%s;\n",
-                       s, w->vector, k, strip->name, w->which, cell->id, w->which, w->vector, k,
-                       strip->name, w->which, cell->id, w->which);
+                       s, w->wide ? "LINE" : "PAST", w->vector, k, strip->name, w->which, cell->id,
+                       w->which, w->vector, k, strip->name, w->which, cell->id, w->which);
         return;
     }
     if (ar_c_goes_by_lines(strip))

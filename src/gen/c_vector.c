@@ -311,7 +311,8 @@ static void arrange_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_
         sum.depth = depth > sum.depth ? depth : sum.depth;
     }
     strip->abreast = choose_abreast(&sum, n);
-    strip->wide = (strip->abreast > 1 || is_long(&sum)) && sum.plain && ar_c_has_wide_vectors();
+    strip->plain = sum.plain && ar_c_has_wide_vectors();
+    strip->wide = strip->plain && (strip->abreast > 1 || is_long(&sum));
     strip->again = !sum.own;
     strip->lines = sum.operations <= STATEMENTS / VECTORS_OF_LINE;
 }
@@ -512,21 +513,6 @@ static void open_vector_loop(ar_writer *w, const ar_c_strip *strip, int cells)
                    s, s, s, s, s, strip->name, s, s);
 }
 
-/* While a function is computed the processor does not look further for what to read; an address
- * behind an array does no harm here. */
-static void put_rows_ahead(ar_writer *w, const ar_c_strip *strip)
-{
-    enum { BYTES = 512 };
-
-    for (size_t i = 0; i < strip->nreads && strip->calls; i++) {
-        const ar_c_read *read = strip->reads[i];
-
-        if (!read->neighbour)
-            ar_text_printf(w->out, "__builtin_prefetch(p%" PRId64 " + %s + %d);\n", read->load->id,
-                           strip->name, BYTES / (int)ar_dtype_size(read->load->type.dtype));
-    }
-}
-
 /* What is within a loop over vectors, or several of them side by side. */
 static void put_turn(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink, int abreast)
 {
@@ -537,7 +523,7 @@ static void put_turn(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sin
     for (int t = 1; t < abreast; t++)
         ar_text_printf(w->out, "const int64_t %s_%d = %s + %d;\n", strip->name, t, strip->name,
                        t * cells);
-    put_rows_ahead(w, strip);
+    ar_c_put_turn_ahead(w, strip, abreast * cells);
     ar_c_vector_set(w, strip, dtype);
     w->abreast = abreast;
     w->in_order = w->in_order || (abreast > 1 && !strip->cut);
@@ -579,14 +565,16 @@ void ar_c_put_edged_vectors(ar_writer *w, const ar_c_strip *strip, const ar_c_si
     w->edged = true;
     ar_text_printf(w->out,
                    "const int streams%d = a->stream != 0;\n"
-                   "const int64_t low%d = first%d - at%d, high%d = last%d - at%d;\n"
+                   "const int64_t low%d = (first%d - at%d + %d) & -%d, high%d = last%d - at%d;\n"
                    "const int64_t upto%d = (high%d < n%d ? high%d : n%d) - %d;\n"
                    "for (int64_t e%d = 0; e%d < n%d;) {\n"
                    "for (; e%d >= low%d && e%d <= upto%d; e%d += %d) {\n"
                    "const int64_t %s = at%d + e%d;\n",
-                   s, s, s, s, s, s, s, s, s, s, s, s, line, s, s, s, s, s, s, s, s, line,
-                   strip->name, s, s);
-    put_turn(w, strip, sink, VECTORS_OF_LINE);
+                   s, s, s, s, line - 1, line, s, s, s, s, s, s, s, s, line, s, s, s, s, s, s, s, s,
+                   line, strip->name, s, s);
+    w->wide = strip->plain;
+    put_turn(w, strip, sink, w->wide ? 1 : VECTORS_OF_LINE);
+    w->wide = false;
     ar_text_printf(w->out,
                    "for (; e%d < n%d && (e%d < low%d || e%d > upto%d); e%d += %d) {\n"
                    "const int64_t %s = at%d + e%d;\n",

@@ -230,7 +230,8 @@ typedef struct ar_c_strip {
     bool              lines;   /* those of a cache line side by side, in a loop of their own */
     bool              lanes;   /* they must be put together of single cells */
     int               abreast; /* vectors computed side by side, while each waits for itself */
-    bool              wide;    /* and of 64 bytes first, as long as there are enough cells */
+    bool              plain;   /* vectors can be of 64 bytes */
+    bool              wide;    /* and are of 64 bytes first, as long as there are enough cells */
     bool              again;   /* no result can stand where a cell is read: the last vector of a row
                                   may compute cells that have been computed, to end with it */
 } ar_c_strip;
@@ -245,6 +246,10 @@ static inline bool ar_c_has_edged_vectors(const ar_c_strip *strip)
 {
     return ar_c_goes_by_lines(strip) && strip->lines && !strip->ragged && strip->nstaged == 0;
 }
+
+/* Asks for what will be read after so many cells, or after a segment (c_ahead.c). */
+void ar_c_put_turn_ahead(ar_writer *w, const ar_c_strip *strip, int cells);
+void ar_c_put_segment_ahead(ar_writer *w, const ar_c_strip *strip);
 
 /* A function that is called for all cells of a segment at once. */
 bool ar_c_is_row_math(const ar_writer *w, arras_expr e);

@@ -64,6 +64,7 @@ typedef struct {
     const int64_t        *sizes; /* values of the graph's sizes */
     ar_stream         *stream; /* not NULL: results are not read soon; what they are copied with */
     const void *const *folds;  /* ar_folds() */
+    int                far;    /* not 0: what is read is not in a cache of this core */
 } ar_kernel_args;
 
 /* Computes the cells lo[d] <= i_d < hi[d] of all results; of a flat kernel, the cells number

@@ -7,6 +7,7 @@ typedef struct {
     const int64_t        *sizes;
     void (*stream)(char *to, const char *from, int64_t bytes);
     const void *const *folds;
+    int                far;
 } ar_kernel_args;
 
 #define LEAST (-MOST - 1)
@@ -59,6 +60,13 @@ static inline int64_t span(int64_t left, int64_t most, uintptr_t place, int64_t 
     int64_t cells = most - (int64_t)(place & 63) / size;
     cells = cells > 0 ? cells : most;
     return left < cells ? left : cells;
+}
+
+/* Into the second cache. */
+static inline void read_ahead(const char *p, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(p + at, 0, 2);
 }
 
 /* After the vector at cell e of n.  aligned: the second one starts with a vector of the segment, in

@@ -169,6 +169,15 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define PAST_f64x4(p, v) (*(f64x4 *)(p) = (v))
 #endif
 
+/* The whole of a line of the memory. */
+#if defined __clang__
+#define LINE_f32x16(p, v) __builtin_nontemporal_store((i32x16)(v), (i32x16 *)(p))
+#define LINE_f64x8(p, v) __builtin_nontemporal_store((i64x8)(v), (i64x8 *)(p))
+#else
+#define LINE_f32x16(p, v) __builtin_ia32_movntps512((float *)(p), v)
+#define LINE_f64x8(p, v) __builtin_ia32_movntpd512((double *)(p), v)
+#endif
+
 #define PAST_f32x16(p, v) PAST_HALVES(f32x8, f32x16, p, v)
 #define PAST_f64x8(p, v) PAST_HALVES(f64x4, f64x8, p, v)
 #define PAST_HALVES(V, W, p, v)                                                                    \

@@ -18,11 +18,6 @@ static int64_t cache_bytes(const arras_run *run)
     return run->program->tile_bytes > 0 ? run->program->tile_bytes : ar_cache_bytes(2);
 }
 
-static int64_t bytes_of(const ar_tensor *tensor)
-{
-    return tensor->count * (int64_t)ar_dtype_size(tensor->dtype);
-}
-
 /* What stays in the caches of all threads anyway is better computed by all of them at once; and a
  * row must not be more than what a cache can hold.  bytes: of all arrays that are inside. */
 static bool is_worth_it(const arras_run *run, int home, int axis, int64_t bytes)
@@ -161,6 +156,9 @@ static bool link_operands(arras_run *run, ar_band *band, ar_band_member *m)
         m->links[k] = find_array(band, array);
         if (k < step->form.n && m->links[k])
             m->stream = NULL; /* it is read again at once */
+        if (k >= step->form.n && !m->links[k] &&
+            ar_tensor_bytes(&run->arrays[array]) > ar_cache_bytes(2))
+            m->far = true;
     }
     return m->links != NULL;
 }
@@ -180,7 +178,7 @@ static void choose_rows(ar_band *band, const arras_run *run, const int *inside, 
         halo = ar_max64(halo, (m->place.before + m->place.after) / m->place.stride);
         for (int k = 0; k < step->form.n; k++)
             if (inside[step->results[k]] == home)
-                bytes += m->place.stride * bytes_of(&run->arrays[step->results[k]]) /
+                bytes += m->place.stride * ar_tensor_bytes(&run->arrays[step->results[k]]) /
                          ar_max64(1, m->length);
     }
     rows = 3 * cache_bytes(run) / 4 / ar_max64(1, bytes) - halo;
@@ -225,7 +223,7 @@ static arras_status make_bands(arras_run *run, const ar_band_place *places, int 
     ar_plan_insides(inside, &run->core->plan, places);
     for (int a = 0; a < run->core->plan.narrays; a++)
         if (inside[a] >= 0)
-            bytes[inside[a]] += bytes_of(&run->arrays[a]);
+            bytes[inside[a]] += ar_tensor_bytes(&run->arrays[a]);
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++)
         if (bytes[s] > 0 && is_worth_it(run, s, places[s].axis, bytes[s]))
             status = make_band(run, places, inside, s, err);
@@ -241,7 +239,7 @@ static arras_status count_traffic(arras_run *run, ar_band_place *places, arras_e
     if (!bytes)
         return ar_fail_memory(err, (size_t)run->core->plan.narrays * sizeof *bytes);
     for (int a = 0; a < run->core->plan.narrays; a++)
-        bytes[a] = bytes_of(&run->arrays[a]);
+        bytes[a] = ar_tensor_bytes(&run->arrays[a]);
     for (int s = 0; s < run->nsteps; s++)
         places[s].home = run->steps[s].home;
     status = ar_plan_traffic(&run->bytes_moved, &run->core->plan, places, bytes, err);
@@ -318,6 +316,7 @@ static int run_member(const ar_band_member *m, const rows *at, rows own, char *s
     args.data = data;
     args.strides = strides;
     args.stream = m->stream;
+    args.far = m->far;
     memcpy(hi, s->tiling.shape, (size_t)s->tiling.rank * sizeof *hi);
     lo[m->place.axis] = own.lo;
     hi[m->place.axis] = own.hi;

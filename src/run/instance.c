@@ -124,9 +124,17 @@ static bool should_stream(const arras_run *run, const ar_step *step)
     int64_t bytes = 0;
 
     for (int k = 0; k < step->form.n; k++)
-        bytes += run->arrays[step->results[k]].count *
-                 (int64_t)ar_dtype_size(run->arrays[step->results[k]].dtype);
+        bytes += ar_tensor_bytes(&run->arrays[step->results[k]]);
     return bytes > ar_cache_bytes(3) / 2;
+}
+
+/* Whether what it reads is more than a core's own cache holds. */
+static bool reads_far(const arras_run *run, const ar_step *step)
+{
+    for (int k = 0; k < step->ninputs; k++)
+        if (ar_tensor_bytes(&run->arrays[step->inputs[k]]) > ar_cache_bytes(2))
+            return true;
+    return false;
 }
 
 static ar_multiplier choose_multiplier(const arras_run *run, const ar_step *step,
@@ -170,7 +178,8 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
                                 s->shapes,
                                 run->sizes,
                                 should_stream(run, step) ? ar_streaming() : NULL,
-                                ar_folds() };
+                                ar_folds(),
+                                reads_far(run, step) };
     s->by = choose_multiplier(run, step, &s->args);
     if (s->by != AR_BY_KERNEL)
         ar_multiply_tiling(&s->tiling, s->by, step->gemm, &s->args, options.threads);

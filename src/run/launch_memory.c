@@ -22,11 +22,6 @@ bool ar_tensor_is_aligned(const ar_tensor *tensor)
 
 /* ---- Inputs ---------------------------------------------------------------------------------- */
 
-static int64_t bytes_of(const ar_tensor *tensor)
-{
-    return tensor->count * (int64_t)ar_dtype_size(tensor->dtype);
-}
-
 /* The tensor that a binding is; strides has room for its rank. */
 static ar_tensor bound_tensor(const ar_bound *b, int64_t *strides)
 {
@@ -67,7 +62,7 @@ static arras_status align_input(arras_run *run, int a, const ar_tensor *given, a
 {
     int64_t      dense[ARRAS_MAX_RANK];
     ar_copy_job *job = &run->entries[run->nentries];
-    void        *copy = take_once(&run->aligned[a], bytes_of(given), err);
+    void        *copy = take_once(&run->aligned[a], ar_tensor_bytes(given), err);
 
     if (!copy)
         return ARRAS_ENOMEM;
@@ -237,7 +232,7 @@ static arras_status place_output(arras_run *run, int array, arras_error *err)
         run->updates += ar_instance_set(run, array, run->outputs[output].data, NULL);
         return ARRAS_OK;
     }
-    detour = take_once(&run->detours[output], bytes_of(&run->arrays[array]), err);
+    detour = take_once(&run->detours[output], ar_tensor_bytes(&run->arrays[array]), err);
     if (!detour)
         return ARRAS_ENOMEM;
     run->updates += ar_instance_set(run, array, detour, NULL);
@@ -255,7 +250,7 @@ static arras_status place_copy(arras_run *run, const ar_plan_copy *copy, arras_e
     for (int i = 0; i < n && is_callers(run, copy->array); i++)
         in_danger = in_danger || ar_tensors_meet(&run->outputs[i], &from);
     if (in_danger) {
-        void        *aside = take_once(&run->detours[copy->output], bytes_of(&from), err);
+        void        *aside = take_once(&run->detours[copy->output], ar_tensor_bytes(&from), err);
         ar_copy_job *entry = &run->entries[run->nentries];
 
         if (!aside)

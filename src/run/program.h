@@ -79,6 +79,7 @@ typedef struct {
     int64_t               length;    /* of the axis that is cut */
     int64_t               row_cells; /* of the result */
     ar_stream            *stream;
+    bool                  far;   /* some of what it reads is in memory, not in a cache */
     const ar_band_array **links; /* for each operand; NULL: it lies in memory as a whole */
 } ar_band_member;
 

@@ -139,7 +139,7 @@ arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, c
     ar_operand     plain[MOST_OPERANDS];
     int            n = operand_count(s->step), failed = 0;
     ar_kernel     *kernel = s->core->kernels[s->step->code];
-    ar_kernel_args args = { data, strides, shapes, s->sizes, NULL, ar_folds() };
+    ar_kernel_args args = { data, strides, shapes, s->sizes, NULL, ar_folds(), 0 };
 
     if (n > MOST_OPERANDS)
         return ar_fail(err, ARRAS_ELIMIT, "a step has %d arrays, and at most %d can be read", n,

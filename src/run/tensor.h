@@ -16,6 +16,12 @@ typedef struct {
     bool           owned; /* in C order, and released by ar_tensor_free */
 } ar_tensor;
 
+/* Of its cells. */
+static inline int64_t ar_tensor_bytes(const ar_tensor *tensor)
+{
+    return tensor->count * (int64_t)ar_dtype_size(tensor->dtype);
+}
+
 /* Some of a tensor's cells in another order.  It points into itself: not to be copied. */
 typedef struct {
     ar_tensor tensor;
