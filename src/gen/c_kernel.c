@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Vectors that are kept in registers while short rows are computed. */
-enum { MOST_SHARED = 9 };
+enum { MOST_SHARED = 24, MOST_SHARED_ROWS = 9 };
 
 static const char kit[] = {
 #include "kernel_kit_bytes.inc"
@@ -239,10 +239,24 @@ static void open_loop(ar_writer *w, const ar_c_results *r, int axis)
 
 /* Reads of the cells, which are all inside; `shared` are those that every row has. */
 typedef struct {
-    arras_expr shared[MOST_SHARED];
-    int        nshared;
-    int64_t    walk;
+    const ar_c_strip *strip;
+    arras_expr        shared[MOST_SHARED];
+    int               nshared, nrows; /* those that are rows as they are in memory */
+    int64_t           walk;
 } short_reads;
+
+/* What is put together of single cells is well worth its register, or a place on the stack. */
+static void share(short_reads *reads, const ar_writer *w, arras_expr load)
+{
+    bool row = ar_c_row_step(w, reads->strip, load) == 1;
+
+    if (load->type.dtype != w->lambda->type.dtype) /* an index, which is no vector */
+        return;
+    if (reads->nshared == MOST_SHARED || (row && reads->nrows == MOST_SHARED_ROWS))
+        return;
+    reads->nrows += row;
+    reads->shared[reads->nshared++] = load;
+}
 
 /* False: some read may be outside.  Depth is limited by AR_MAX_DEPTH. */
 static bool find_reads(short_reads *reads, ar_writer *w, arras_expr e)
@@ -254,9 +268,8 @@ static bool find_reads(short_reads *reads, ar_writer *w, arras_expr e)
     w->facts[e->id].stamp = reads->walk;
     if (e->kind == AR_EXPR_LOAD && !ar_c_is_all_inside(w, e))
         return false;
-    if (e->kind == AR_EXPR_LOAD && (e->uses & last) && !(e->uses & row) && e->nfree == 0 &&
-        reads->nshared < MOST_SHARED)
-        reads->shared[reads->nshared++] = e;
+    if (e->kind == AR_EXPR_LOAD && (e->uses & last) && !(e->uses & row) && e->nfree == 0)
+        share(reads, w, e);
     for (int i = 0; i < e->nargs; i++)
         if (!find_reads(reads, w, e->args[i]))
             return false;
@@ -274,14 +287,15 @@ static void find_vectors(short_reads *reads, ar_writer *w, ar_c_results *r)
     r->vectors = 2 * strip.length >= cells &&
                  ar_c_cells_are_vectors(w, &strip, r->form->n, r->cells) &&
                  (strip.lanes || strip.length == cells);
-    *reads = (short_reads){ .walk = ++w->stamp };
+    *reads = (short_reads){ .strip = &strip, .walk = ++w->stamp };
     for (int k = 0; k < r->form->n && r->vectors; k++)
         r->vectors = find_reads(reads, w, r->cells[k]);
     r->one_vector = r->vectors && !strip.lanes;
+    r->lanes = r->vectors && strip.lanes && strip.length <= cells ? (int)strip.length : 0;
 }
 
 /* Before the loop over rows: a compiler cannot know that these cells stay as they are in it. */
-static void put_shared(ar_writer *w, const short_reads *reads)
+static void put_shared(ar_writer *w, const ar_c_results *r, const short_reads *reads)
 {
     ar_c_strip strip;
 
@@ -289,7 +303,7 @@ static void put_shared(ar_writer *w, const short_reads *reads)
         return;
     ar_c_strip_cell(&strip, w);
     ar_c_strip_open(w, &strip, reads->nshared, reads->shared);
-    ar_c_put_shared_vectors(w, &strip);
+    ar_c_put_shared_vectors(w, &strip, r->lanes);
     ar_c_strip_close(&strip);
 }
 
@@ -316,8 +330,8 @@ static void print_row_loops(ar_writer *w, ar_c_results *r, int axis, const short
     bool     twice;
 
     w->out = &whole;
-    if (r->one_vector)
-        put_shared(w, reads);
+    if (r->one_vector || r->lanes)
+        put_shared(w, r, reads);
     twice = print_row_loop(w, r, axis, AR_C_WHOLE_RUN);
     ar_c_forget(w, mark);
     w->out = out;

@@ -1,8 +1,9 @@
 /* c_lanes.c -- short rows whose cells read where arrays of indices say, as vectors.
  *
  * A row of a few cells is vectors of them, the last one partly filled.  What they read is put
- * together from single cells; whole numbers, which say where those are, are computed for each cell
- * by itself: vN, vN_1, vN_2 are those of the first, second and third cell of a vector. */
+ * together from single cells, or taken out of a row that is a vector itself; whole numbers, which
+ * say where those are, are computed for each cell by itself: vN, vN_1, vN_2 are those of the first,
+ * second and third cell of a vector. */
 #include "gen/c_writer.h"
 
 #include <stdio.h>
@@ -55,6 +56,87 @@ bool ar_c_is_lane_read(ar_writer *w, const ar_c_strip *strip, arras_expr load)
     return ar_c_is_all_inside(w, load);
 }
 
+/* ---- Picking --------------------------------------------------------------------------------- */
+
+/* A row of so few cells that it is read as one vector, of which lanes are taken: its length; else
+ * 0.  Processors without masks and such a step would take longer than one by one. */
+static int length_of_picked(const ar_writer *w, const ar_c_read *read)
+{
+    arras_expr e = read->load;
+    int        last = e->rank - 1;
+    arras_dim  length;
+
+    if (!ar_c_has_avx512() || read->motion[last] != AR_C_ANY || !w->form->dense[e->ints[0]])
+        return 0;
+    for (int axis = 0; axis < last; axis++)
+        if (read->motion[axis] != AR_C_FIXED)
+            return 0;
+    length = w->lambda->inputs[e->ints[0]]->shape[last];
+    return !ar_dim_symbolic(length) && length <= ar_c_vector_cells(w->vector_dtype) ? (int)length
+                                                                                    : 0;
+}
+
+/* The read of a row of indices as they are, or cast; NULL: they are something else. */
+static const ar_c_read *row_of_indices(const ar_c_strip *strip, arras_expr index)
+{
+    if (index->kind == AR_EXPR_CAST && index->type.dtype == ARRAS_I64)
+        index = index->args[0];
+    for (size_t i = 0; i < strip->nreads; i++) {
+        const ar_c_read *read = strip->reads[i];
+
+        if (read->load == index)
+            return index->type.dtype == ARRAS_I32 && read->unit && read->along == 1 ? read : NULL;
+    }
+    return NULL;
+}
+
+static void put_indices(ar_writer *w, const ar_c_read *read);
+
+/* "const i64x4 w7 = ...;", once in each block. */
+static void put_index_vector(ar_writer *w, const ar_c_read *picked, const ar_c_strip *strip)
+{
+    arras_expr       index = picked->load->args[picked->load->rank - 1];
+    const ar_c_read *row = row_of_indices(strip, index);
+    const char      *vector = w->vector;
+
+    if (w->facts[index->id].lanes == w->lanes_block)
+        return;
+    w->facts[index->id].lanes = w->lanes_block;
+    if (!row)
+        put_indices(w, picked);
+    ar_text_printf(w->out, "const INDICES_%s w%" PRId64 " = ", w->vector, index->id);
+    if (row) {
+        ar_text_printf(w->out, "ROW_%s(&", w->vector);
+        ar_c_print_unit_cell(w, row, strip);
+        ar_text_printf(w->out, ", %d);\n", w->lanes);
+        return;
+    }
+    w->vector = NULL;
+    w->abreast = w->lanes;
+    for (int lane = 0; ar_c_abreast(w, lane); lane++) {
+        ar_text_add(w->out, lane ? ", " : "{ ");
+        ar_c_cast(w, index, ARRAS_I64);
+    }
+    w->abreast = 0;
+    w->vector = vector;
+    ar_text_add(w->out, " };\n");
+}
+
+static void put_picked(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip, int length)
+{
+    arras_expr e = read->load;
+
+    put_index_vector(w, read, strip);
+    ar_c_vector_start(w, e);
+    ar_text_printf(w->out, "PICK_%s(", w->vector);
+    if (length == ar_c_vector_cells(w->vector_dtype))
+        ar_text_printf(w->out, "*(const %s *)p%" PRId64, w->vector, e->id);
+    else
+        ar_text_printf(w->out, "MASKED_%s((const void *)p%" PRId64 ", (%s){ 0 }, 0, %d)", w->vector,
+                       e->id, w->vector, length);
+    ar_text_printf(w->out, ", w%" PRId64 ");\n", e->args[e->rank - 1]->id);
+}
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 static void put_indices(ar_writer *w, const ar_c_read *read)
@@ -98,7 +180,12 @@ static void print_lane(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
 void ar_c_put_lane_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
     const char *vector = w->vector;
+    int         picked = length_of_picked(w, read);
 
+    if (picked) {
+        put_picked(w, read, strip, picked);
+        return;
+    }
     put_indices(w, read);
     ar_c_vector_start(w, read->load);
     w->vector = NULL;
@@ -122,6 +209,7 @@ static void put_lanes(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *si
 
     ar_c_vector_set(w, strip, strip->roots[0]->type.dtype);
     w->lanes = lanes;
+    w->lanes_block++;
     ar_text_printf(w->out, "{\nconst int64_t %s = %s;\n", strip->name, from);
     for (int lane = 1; lane < lanes; lane++)
         ar_text_printf(w->out, "const int64_t %s_%d = %s + %d;\n", strip->name, lane, strip->name,

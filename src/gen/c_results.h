@@ -11,6 +11,7 @@ typedef struct {
     ar_c_rows            *gathered;   /* NULL: short rows are computed one by one */
     bool                  vectors;    /* short rows are, in boxes of whole rows */
     bool                  one_vector; /* and each is just one */
+    int                   lanes;      /* or so many cells, which are put together to one; else 0 */
     bool                  streams;    /* where it is worth it */
 } ar_c_results;
 

@@ -635,13 +635,18 @@ void ar_c_put_row_vector(ar_writer *w, const ar_c_strip *strip, const ar_c_sink 
     ar_c_forget(w, mark);
 }
 
-void ar_c_put_shared_vectors(ar_writer *w, const ar_c_strip *strip)
+void ar_c_put_shared_vectors(ar_writer *w, const ar_c_strip *strip, int lanes)
 {
     ar_c_vector_set(w, strip, strip->roots[0]->type.dtype);
     ar_c_strip_set_inside(w, strip);
+    w->lanes = lanes;
+    w->lanes_block++;
     ar_text_printf(w->out, "const int64_t %s = 0;\n", strip->name);
+    for (int lane = 1; lane < lanes; lane++)
+        ar_text_printf(w->out, "const int64_t %s_%d = %d;\n", strip->name, lane, lane);
     for (int i = 0; i < strip->nroots; i++)
         ar_c_put(w, strip->roots[i]);
+    w->lanes = 0;
     w->vector = NULL;
 }
 

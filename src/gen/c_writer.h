@@ -55,6 +55,7 @@ typedef struct {
     int        level;      /* in that walk */
     int8_t     may_fail;   /* 1 yes, -1 no, 0 not known yet */
     int        fail_scope; /* number of the variable that was the innermost then */
+    int        lanes;      /* the last block of lanes in which it is a vector of indices */
     bool       calls;      /* as a vector it calls functions, which keep no vector in registers */
 } ar_c_fact;
 
@@ -93,6 +94,7 @@ typedef struct {
     int                      abreast;   /* so many vectors are put side by side, if not 0 */
     char                     which[16]; /* of them: ends its names, not those of the first */
     int                      lanes;     /* cells of a vector that is put together of them, or 0 */
+    int                      lanes_block; /* a number of its own for each */
     bool                     in_order;  /* statements must stay side by side, as they are put */
     bool                     edged;     /* vectors are those of a row that has no other cells, */
     bool                     at_edge;   /* some of whose lanes may be outside */
@@ -343,7 +345,7 @@ void ar_c_vector_set(ar_writer *w, const ar_c_strip *strip, arras_dtype dtype);
 /* The same of a row that is one vector. */
 void ar_c_put_row_vector(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *sink);
 /* Names for what the rows of a loop that follows share: roots of a strip that was opened. */
-void ar_c_put_shared_vectors(ar_writer *w, const ar_c_strip *strip);
+void ar_c_put_shared_vectors(ar_writer *w, const ar_c_strip *strip, int lanes);
 /* Whether the body of a reduction can, a root of a strip that is open, also for later values of a
  * variable around (NULL: none): nothing but the places of reads depends on it. */
 bool ar_c_is_vector(ar_writer *w, const ar_c_strip *strip, arras_expr root, const ar_c_fold *f,

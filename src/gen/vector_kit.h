@@ -151,6 +151,23 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define MASKED_f64x4(p, f, a, b) MASKED(f64x4, p, f, a, b)
 #endif
 
+/* Lanes of a vector as a vector of indices says, for those who have masks; and such a vector from
+ * the first n of a row of indices. */
+typedef long long INDICES_f64x4 __attribute__((vector_size(32)));
+typedef int32_t   INDICES_f32x8 __attribute__((vector_size(32)));
+typedef int32_t   i32x4 __attribute__((vector_size(16)));
+#define ROW_f32x8(p, n) __builtin_ia32_loaddqusi256_mask((void *)(p), (i32x8){ 0 }, (1 << (n)) - 1)
+#define ROW_f64x4(p, n)                                                                            \
+    __builtin_convertvector(                                                                       \
+        (i32x4)__builtin_ia32_loaddqusi128_mask((void *)(p), (i32x4){ 0 }, (1 << (n)) - 1),        \
+        INDICES_f64x4)
+#define PICK_f32x8(v, at) __builtin_ia32_permvarsf256(v, at)
+#if defined __clang__
+#define PICK_f64x4(v, at) __builtin_ia32_permvardf256(v, at)
+#else
+#define PICK_f64x4(v, at) __builtin_ia32_permvardf256_mask(v, at, (f64x4){ 0 }, -1)
+#endif
+
 /* The first n cells of a vector, for those who have masks. */
 #define PART_f32x8(p, v, n) __builtin_ia32_storeups256_mask((void *)(p), v, (1 << (n)) - 1)
 #define PART_f64x4(p, v, n) __builtin_ia32_storeupd256_mask((void *)(p), v, (1 << (n)) - 1)
