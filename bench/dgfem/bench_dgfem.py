@@ -46,6 +46,7 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=7, help="of which medians are taken")
     parser.add_argument("--threads", type=int, default=2, help="of each but NumPy's own arithmetic")
     parser.add_argument("--json", type=Path, help="writes all numbers to this file")
+    parser.add_argument("--no-install", action="store_true", help="this Python with what it has")
     return parser.parse_args()
 
 
@@ -231,6 +232,8 @@ def launch_bounds(library, threads, rounds):
 def main():
     arguments = parse_arguments()
     environment.threads_in_environment(arguments.threads)
+    if not arguments.no_install and not environment.is_active():
+        environment.enter(["numpy"])
     from report import show_bounds
 
     library = load(arguments.build)
