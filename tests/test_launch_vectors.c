@@ -144,8 +144,9 @@ static void pools(void)
 
 enum { FROM_ROWS = 37, FROM_CELLS = 9, ROWS_THAT_JUMP = 61 };
 
-/* Rows of `length` cells of x, wherever data says: across[row] of x, its cell nodes[row, k]. */
-static arras_array jumped(arras_array x, int64_t length)
+/* Rows of `length` cells of x, wherever data says: across[row] of x, its cell nodes[row, k], which
+ * is one of the first `cells`. */
+static arras_array jumped_among(arras_array x, int64_t length, int cells)
 {
     static int32_t across[ROWS_THAT_JUMP], nodes[ROWS_THAT_JUMP * 16];
     arras_item     items[2];
@@ -153,12 +154,17 @@ static arras_array jumped(arras_array x, int64_t length)
     for (int i = 0; i < ROWS_THAT_JUMP; i++)
         across[i] = i * 17 % FROM_ROWS;
     for (int64_t i = 0; i < ROWS_THAT_JUMP * length; i++)
-        nodes[i] = (int32_t)(i * 5 % FROM_CELLS);
+        nodes[i] = (int32_t)(i * 5 % cells);
     items[0] =
         arras_gather(arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, 1 }, NULL, across));
     items[1] = arras_gather(
         arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, length }, NULL, nodes));
     return arras_index(x, 2, items);
+}
+
+static arras_array jumped(arras_array x, int64_t length)
+{
+    return jumped_among(x, length, FROM_CELLS);
 }
 
 /* The cells of rows, each in an order that data says. */
@@ -202,26 +208,48 @@ static void jumping_rows(void)
     }
 }
 
-/* Rows too short for a vector of f32, with much to compute: those of many rows are gathered first.
- */
+/* One number for each row. */
+static arras_array weights(arras_dtype dtype)
+{
+    static double cells[ROWS_THAT_JUMP];
+
+    for (int i = 0; i < ROWS_THAT_JUMP; i++)
+        cells[i] = 0.5 + i % 7;
+    return arras_cast(arras_borrow(g, ARRAS_F64, 2, (int64_t[]){ ROWS_THAT_JUMP, 1 }, NULL, cells),
+                      dtype);
+}
+
+/* Rows with much to compute: those of many are gathered first, as vectors or cell by cell.  cells:
+ * of the rows that are read, of which some are vectors themselves. */
+static void check_gathered(arras_dtype dtype, int64_t length, int cells)
+{
+    arras_dim   shape[2] = { FROM_ROWS, cells };
+    arras_array x, y, away;
+
+    CASE("%s, rows of %d from rows of %d", arras_dtype_name(dtype), (int)length, cells);
+    start();
+    x = arras_placeholder(g, "x", dtype, 2, shape);
+    y = jumped_among(x, length, cells);
+    away = arras_subtract(y, arras_multiply(weights(dtype), arras_float(g, 0.5)));
+    for (int i = 0; i < 45; i++)
+        y = i % 16 == 15 ? arras_sqrt(arras_abs(y)) : linked(y, away, i);
+    arras_output(g, "y", arras_multiply(y, weights(dtype)));
+    arras_output(g, "away", away);
+    check_program(dtype, FROM_ROWS, cells);
+    finish(NULL);
+}
+
 static void gathered_rows(void)
 {
-    for (int64_t length = 2; length <= 3; length++) {
-        arras_dim   shape[2] = { FROM_ROWS, FROM_CELLS };
-        arras_array x, y, away;
+    const int64_t lengths[] = { 1, 2, 3, 4, 5, 6, 9, 11, 13, 16 };
+    const int     cells[] = { 3, 4, 8, 9 };
 
-        CASE("rows of %d", (int)length);
-        start();
-        x = arras_placeholder(g, "x", ARRAS_F32, 2, shape);
-        y = jumped(x, length);
-        away = arras_subtract(y, arras_float(g, 0.5));
-        for (int i = 0; i < 45; i++)
-            y = linked(y, away, i);
-        arras_output(g, "y", y);
-        arras_output(g, "away", away);
-        check_program(ARRAS_F32, FROM_ROWS, FROM_CELLS);
-        finish(NULL);
+    for (size_t k = 0; k < AR_COUNT(lengths); k++) {
+        check_gathered(ARRAS_F64, lengths[k], cells[k % AR_COUNT(cells)]);
+        check_gathered(ARRAS_F32, lengths[k], cells[(k + 1) % AR_COUNT(cells)]);
     }
+    for (size_t k = 0; k < AR_COUNT(cells); k++)
+        check_gathered(ARRAS_F64, 3, cells[k]);
 }
 
 /* Each is the sum of the one before with itself: a walk that does not know so takes years. */

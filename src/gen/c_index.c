@@ -22,7 +22,8 @@ bool ar_c_varies(const ar_c_strip *strip, arras_expr e)
         return false;
     if (strip->flat)
         return e->uses != 0;
-    return strip->axis >= 0 ? e->uses >> strip->axis & 1 : ar_expr_depends(e, strip->variable);
+    return strip->axis >= 0 ? ((uint32_t)1 << strip->axis | strip->beside) & e->uses
+                            : ar_expr_depends(e, strip->variable);
 }
 
 static bool is_strip_variable(const ar_c_strip *strip, arras_expr e)

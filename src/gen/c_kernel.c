@@ -359,16 +359,60 @@ static void print_gathered_loop(ar_writer *w, const ar_c_results *r, int axis)
     print_gathered(w, r);
 }
 
+/* Boxes of whole rows as wide vectors, into which several rows go; others cell by cell. */
+static void print_wide_rows(ar_writer *w, ar_c_results *r, int axis, const short_reads *reads)
+{
+    size_t  mark = w->nchanges;
+    int64_t length = short_length(w->lambda);
+
+    ar_text_add(w->out, "if (whole) {\n");
+    if (r->lanes)
+        put_shared(w, r, reads);
+    ar_c_rows_declare(w, r->gathered);
+    open_row_loop(w, axis);
+    hoist_all(w, r, loops_to(axis));
+    ar_c_rows_gather_vectors(w, r->gathered, length);
+    ar_text_add(w->out, "}\n");
+    ar_c_forget(w, mark);
+    ar_c_rows_open_vectors(w, r->gathered, length, ar_c_result_dtype(r, 0));
+    for (int k = 0; k < r->form->n; k++)
+        ar_c_put(w, r->cells[k]);
+    for (int k = 0; k < r->form->n; k++)
+        ar_text_printf(w->out, "PART_%s(c%d + %s, v%" PRId64 ", left);\n", w->vector, k,
+                       r->gathered->strip.name, r->cells[k]->id);
+    ar_c_rows_close_vectors(w);
+    ar_c_forget(w, mark);
+    ar_text_add(w->out, "} else {\n");
+    print_row_loop(w, r, axis, AR_C_PART_RUN);
+    ar_text_add(w->out, "}\n");
+}
+
+/* Rows of which a quarter would be empty lanes, or more. */
+static bool leaves_lanes_empty(const ar_writer *w, const ar_c_results *r)
+{
+    int64_t cells = ar_c_vector_cells(ar_c_result_dtype(r, 0)), length = short_length(w->lambda);
+    int64_t lanes = (length + cells - 1) / cells * cells;
+
+    return 4 * length <= 3 * lanes;
+}
+
 static void print_short_rows(ar_writer *w, ar_c_results *r)
 {
     int         axis = w->lambda->rank - 2;
     ar_c_rows   rows;
     short_reads reads;
+    bool        wide;
 
     find_vectors(&reads, w, r);
-    r->gathered = !r->vectors && ar_c_rows_find(&rows, w, r->form->n, r->cells) ? &rows : NULL;
+    r->gathered = !r->one_vector && ar_c_rows_find(&rows, w, r->form->n, r->cells) ? &rows : NULL;
+    wide = r->gathered && r->vectors && leaves_lanes_empty(w, r) &&
+           ar_c_rows_are_vectors(&rows, ar_c_result_dtype(r, 0));
+    if (r->vectors && !wide)
+        r->gathered = NULL;
     open_short_rows(w, r, axis);
-    if (r->gathered)
+    if (wide)
+        print_wide_rows(w, r, axis, &reads);
+    else if (r->gathered)
         print_gathered_loop(w, r, axis);
     else
         print_row_loops(w, r, axis, &reads);

@@ -2,7 +2,8 @@
  *
  * A loop over a few cells, each of which jumps about in memory, does not become vectors.  So what
  * the cells of many rows read is gathered first, row by row, into buffers mN; then one long loop
- * computes all these cells from the buffers. */
+ * computes all these cells from the buffers.  Rows that are parts of vectors (c_lanes.c) would do
+ * without, but of three cells a wide vector has eight. */
 #include "gen/c_writer.h"
 
 #include <stdio.h>
@@ -10,7 +11,8 @@
 enum {
     LEAST_OPERATIONS = 60, /* fewer are not worth the buffers */
     BUFFER_BYTES = 24 * 1024,
-    MOST_CELLS = 512
+    MOST_CELLS = 512,
+    WIDE_BYTES = 64 /* of a vector: so much more has a buffer than cells */
 };
 
 /* ---- What is gathered ------------------------------------------------------------------------ */
@@ -92,7 +94,8 @@ void ar_c_rows_declare(ar_writer *w, const ar_c_rows *rows)
 {
     for (int i = 0; i < rows->n; i++)
         ar_text_printf(w->out, "%s m%" PRId64 "[%d] ALIGNED;\n",
-                       ar_c_type(rows->leaves[i]->type.dtype), rows->leaves[i]->id, rows->cells);
+                       ar_c_type(rows->leaves[i]->type.dtype), rows->leaves[i]->id,
+                       rows->cells + WIDE_BYTES / (int)ar_dtype_size(rows->leaves[i]->type.dtype));
 }
 
 /* What is the same along a row is stored in each of its cells too. */
@@ -140,4 +143,74 @@ void ar_c_rows_open(ar_writer *w, ar_c_rows *rows)
                    s, s, s, s);
     for (int i = 0; i < rows->n; i++)
         ar_c_set(w, rows->leaves[i], (ar_c_state){ .place = AR_C_BUFFER, .strip = &rows->strip });
+}
+
+/* ---- As vectors ------------------------------------------------------------------------------ */
+
+bool ar_c_rows_are_vectors(const ar_c_rows *rows, arras_dtype dtype)
+{
+    for (int i = 0; i < rows->n; i++)
+        if (rows->leaves[i]->type.dtype != dtype || rows->leaves[i]->type.weak)
+            return false;
+    return rows->n > 0 && ar_c_has_wide_vectors();
+}
+
+/* Lanes that belong to no cell are overwritten by the next row. */
+static void store_vectors(ar_writer *w, void *self, const ar_c_strip *strip)
+{
+    const ar_c_rows *rows = self;
+
+    for (int i = 0; i < rows->n; i++) {
+        arras_expr e = rows->leaves[i];
+
+        ar_text_printf(w->out, "*(%s *)(m%" PRId64 " + before + %s) = ", w->vector, e->id,
+                       strip->name);
+        if (ar_c_varies(strip, e))
+            ar_text_printf(w->out, "v%" PRId64 ";\n", e->id);
+        else
+            ar_text_printf(w->out, "ALL_%s(v%" PRId64 ");\n", w->vector, e->id);
+    }
+}
+
+/* What is the same along a row has a name already. */
+void ar_c_rows_gather_vectors(ar_writer *w, ar_c_rows *rows, int64_t length)
+{
+    const ar_c_sink sink = { .cell = store_vectors, .self = rows };
+    int             row = w->lambda->rank - 2;
+    ar_c_strip      strip;
+
+    ar_text_printf(w->out, "const int64_t before = (i%d - row%d) * %d;\n", row, row, (int)length);
+    ar_c_strip_cell(&strip, w);
+    strip.length = length;
+    ar_c_strip_open(w, &strip, rows->n, rows->leaves);
+    strip.vectors = strip.lanes = true;
+    strip.runs = AR_C_WHOLE_RUN;
+    ar_c_strip_run(w, &strip, "0", "0", &sink);
+    ar_c_strip_close(&strip);
+}
+
+void ar_c_rows_open_vectors(ar_writer *w, ar_c_rows *rows, int64_t length, arras_dtype dtype)
+{
+    int cells = WIDE_BYTES / (int)ar_dtype_size(dtype), s;
+
+    ar_c_strip_cell(&rows->strip, w);
+    rows->strip.beside = last_axis(w) >> 1;
+    s = rows->strip.number;
+    snprintf(rows->strip.name, sizeof rows->strip.name, "e%d", s);
+    ar_text_printf(w->out,
+                   "const int64_t at%d = 0, cells = rows * %d;\n"
+                   "for (int64_t e%d = 0; e%d < cells; e%d += %d) {\n"
+                   "const int left = cells - e%d < %d ? cells - e%d : %d;\n",
+                   s, (int)length, s, s, s, cells, s, cells, s, cells);
+    for (int i = 0; i < rows->n; i++)
+        ar_c_set(w, rows->leaves[i], (ar_c_state){ .place = AR_C_BUFFER, .strip = &rows->strip });
+    w->wide = true;
+    ar_c_vector_set(w, &rows->strip, dtype);
+}
+
+void ar_c_rows_close_vectors(ar_writer *w)
+{
+    ar_text_add(w->out, "}\n");
+    w->wide = false;
+    w->vector = NULL;
 }

@@ -206,6 +206,7 @@ typedef struct ar_c_strip {
     const char       *variable; /* its name */
     char              name[24]; /* in C */
     bool              flat;     /* all axes at once */
+    uint32_t          beside;   /* axes whose indices change along it too, one bit each */
     int               number;
     int64_t           walk; /* its stamp */
     int               nroots;
@@ -290,6 +291,13 @@ void ar_c_rows_declare(ar_writer *w, const ar_c_rows *rows);
 void ar_c_rows_gather(ar_writer *w, ar_c_rows *rows, int64_t length);
 /* A loop over all cells that were gathered; the name of its variable is rows->strip.name. */
 void ar_c_rows_open(ar_writer *w, ar_c_rows *rows);
+/* The same with vectors: rows, each a part of one, are gathered side by side, and computed as wide
+ * vectors that are full.  Only where all are cells of one type. */
+bool ar_c_rows_are_vectors(const ar_c_rows *rows, arras_dtype dtype);
+void ar_c_rows_gather_vectors(ar_writer *w, ar_c_rows *rows, int64_t length);
+/* `left`: how many cells of a vector there are. */
+void ar_c_rows_open_vectors(ar_writer *w, ar_c_rows *rows, int64_t length, arras_dtype dtype);
+void ar_c_rows_close_vectors(ar_writer *w);
 
 /* ---- Reductions (c_reduce.c, c_across.c) ----------------------------------------------------- */
 

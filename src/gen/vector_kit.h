@@ -58,6 +58,14 @@ typedef int64_t i64x8 __attribute__((vector_size(64)));
 #define SQRT_f64x4(a) ((f64x4){ ROOTS(__builtin_sqrt, a, 0) })
 #endif
 
+#if defined __clang__
+#define SQRT_f32x16(a) __builtin_ia32_sqrtps512(a, 4)
+#define SQRT_f64x8(a) __builtin_ia32_sqrtpd512(a, 4)
+#else
+#define SQRT_f32x16(a) __builtin_ia32_sqrtps512_mask(a, a, -1, 4)
+#define SQRT_f64x8(a) __builtin_ia32_sqrtpd512_mask(a, a, -1, 4)
+#endif
+
 /* a * b + c, rounded once. */
 #if defined __FMA__
 #define FMA_f32x8(a, b, c) __builtin_ia32_vfmaddps256(a, b, c)
