@@ -66,7 +66,7 @@ static double times_of(arras_expr e, const ar_frame *around)
 }
 
 /* From cbrt to lgamma the table has functions of a library. */
-static int units_of(ar_op op)
+int ar_op_units(ar_op op)
 {
     switch (op) {
     case AR_OP_divide:
@@ -91,7 +91,7 @@ static bool is_gather(arras_expr load)
 static int units(arras_expr e)
 {
     switch (e->kind) {
-    case AR_EXPR_OP: return units_of((ar_op)e->ints[0]);
+    case AR_EXPR_OP: return ar_op_units((ar_op)e->ints[0]);
     case AR_EXPR_CAST: return e->args[0]->kind != AR_EXPR_LITERAL;
     case AR_EXPR_LOAD: return is_gather(e) ? UNITS_GATHER : 1;
     default: return 0;

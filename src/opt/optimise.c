@@ -11,8 +11,10 @@ static void replace(arras_graph **g, arras_graph *by)
 
 typedef arras_status pass_function(arras_graph **out, const arras_graph *normal, arras_error *err);
 
-/* In this order; every one simplifies what it makes. */
-static pass_function *const passes[] = { ar_squeeze, ar_unroll, ar_split };
+/* In this order; every one simplifies what it makes.  One that makes nothing leaves all as it is.
+ */
+static pass_function *const passes[] = { ar_squeeze, ar_gather_late, ar_compose, ar_unroll,
+                                         ar_split };
 
 arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
                          const ar_opt_options *options, ar_decisions *decisions, arras_error *err)
@@ -21,8 +23,9 @@ arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
     arras_status status = ar_normalise(&g, recorded, err);
 
     for (size_t i = 0; i < AR_COUNT(passes) && status == ARRAS_OK; i++) {
+        better = NULL;
         status = passes[i](&better, g, err);
-        if (status == ARRAS_OK)
+        if (better)
             replace(&g, better);
     }
     if (status == ARRAS_OK)

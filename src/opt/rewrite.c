@@ -166,10 +166,39 @@ static arras_status keep_array(ar_rewrite *r, arras_array *out, arras_array x)
     return ARRAS_OK;
 }
 
+arras_expr ar_rewrite_cell(const ar_rewrite *r, arras_array x)
+{
+    return (size_t)x->id < r->stored_room ? r->stored[x->id].cell : NULL;
+}
+
+bool ar_rewrite_is_constant(const ar_rewrite *r, arras_array x)
+{
+    return x->kind == AR_DATA || (ar_rewrite_cell(r, x) && r->stored[x->id].constant);
+}
+
+static arras_status look_back_at(ar_rewrite *r, arras_array made, arras_expr cell)
+{
+    struct ar_stored stored = { cell, true };
+
+    while (r->stored_room <= (size_t)made->id) {
+        size_t old = r->stored_room;
+
+        if (!ar_grow(&r->stored, &r->stored_room, old, sizeof *r->stored))
+            return ar_fail_memory(r->err, old * sizeof *r->stored);
+        memset(r->stored + old, 0, (r->stored_room - old) * sizeof *r->stored);
+    }
+    for (int k = 0; k < made->ninputs; k++)
+        stored.constant = stored.constant && ar_rewrite_is_constant(r, made->inputs[k]);
+    r->stored[made->id] = stored;
+    return ARRAS_OK;
+}
+
 arras_status ar_rewrite_store(ar_rewrite *r, arras_array *out, int rank, const arras_dim *shape,
                               arras_expr cell)
 {
-    return keep_array(r, out, ar_lambda(r->to, rank, shape, cell));
+    arras_status status = keep_array(r, out, ar_lambda(r->to, rank, shape, cell));
+
+    return status == ARRAS_OK && r->looks_back ? look_back_at(r, *out, cell) : status;
 }
 
 static arras_status rewrite_lambda(ar_rewrite *r, arras_array old)
@@ -305,5 +334,6 @@ arras_status ar_rewrite_run(arras_graph **out, ar_rewrite *r, const arras_graph 
         ar_free(r->became);
     ar_free(r->sizes);
     ar_free(r->written);
+    ar_free(r->stored);
     return status;
 }

@@ -39,6 +39,13 @@ struct ar_rewrite {
     } * written;
     int64_t stamp, first_stamp; /* the last one given, and the first one of this lambda */
     int64_t visits;             /* in this lambda */
+    /* Of lambdas that were stored, by their id in `to`; for passes that look back at them. */
+    bool looks_back;
+    struct ar_stored {
+        arras_expr cell; /* as it was made; NULL: it is none of them */
+        bool       constant;
+    } * stored;
+    size_t stored_room;
 };
 
 /* `normal` is a normal form; so is *out, which borrows its data. */
@@ -54,6 +61,10 @@ arras_expr ar_no_memory(arras_graph *g);
 /* Makes the array and fails where it is poison. */
 arras_status ar_rewrite_store(ar_rewrite *r, arras_array *out, int rank, const arras_dim *shape,
                               arras_expr cell);
+/* Of an array of the new graph, for passes that look back: the cell it was stored with, else NULL;
+ * and whether it needs nothing but data. */
+arras_expr ar_rewrite_cell(const ar_rewrite *r, arras_array x);
+bool       ar_rewrite_is_constant(const ar_rewrite *r, arras_array x);
 
 /* ---- Simpler expressions of the same bits (simplify*.c) -------------------------------------- */
 
@@ -73,6 +84,9 @@ bool ar_simple_value(ar_value *out, arras_expr e);
 arras_expr ar_simple_index(ar_op op, const arras_expr *args, ar_place_of at);
 /* Evaluating it reads nothing that may not be there. */
 bool ar_simple_is_safe(arras_expr e);
+
+/* What an operation costs, in additions (fuse_look.c). */
+int ar_op_units(ar_op op);
 
 /* ---- Expressions elsewhere (substitute.c) ---------------------------------------------------- */
 

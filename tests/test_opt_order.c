@@ -1,0 +1,301 @@
+/* test_opt_order.c -- passes that change what is computed first: matrices that are data are
+ * multiplied with each other, and dear operations come before gathers.  Programs say nearly the
+ * same afterwards, or just the same, and are cheaper. */
+#include "normalised.h"
+
+typedef arras_status pass(arras_graph **out, const arras_graph *normal, arras_error *err);
+
+static double numbers[MOST_CELLS];
+
+static void fill_numbers(void)
+{
+    uint64_t state = 7;
+
+    for (int i = 0; i < MOST_CELLS; i++) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        numbers[i] = (double)(int64_t)(state >> 40) / (1 << 20) - 7.5;
+    }
+}
+
+static arras_array data(const char *type) { return array_of(type, numbers); }
+static arras_array input(const char *name, const char *type)
+{
+    return input_of(name, type, numbers + 100 * nbound);
+}
+static arras_array einsum2(const char *letters, arras_array x, arras_array y)
+{
+    return ar_einsum(letters, 2, L(x, y));
+}
+static void give(const char *name, arras_array x) { ar_graph_output_add(g, name, x); }
+
+/* ---- What is left ---------------------------------------------------------------------------- */
+
+typedef struct {
+    int sums, roots; /* in lambdas that need more than data */
+} left;
+
+static void count_in(left *out, arras_expr e)
+{
+    out->sums += e->kind == AR_EXPR_REDUCE;
+    out->roots += e->kind == AR_EXPR_OP && e->ints[0] == AR_OP_sqrt;
+    for (int i = 0; i < e->nargs; i++)
+        count_in(out, e->args[i]);
+}
+
+/* For each cell of an array of `cells`, or of any if that is 0. */
+static left count_left(const arras_graph *graph, int64_t cells)
+{
+    arras_array *roots = NULL, *nodes = NULL;
+    int64_t      count = 0;
+    bool         constant[256] = { false };
+    left         found = { 0, 0 };
+
+    if (ar_graph_roots(&roots, graph, NULL) == ARRAS_OK)
+        ar_reach(&nodes, &count, graph, ar_graph_output_count(graph), roots, NULL);
+    for (int64_t i = 0; i < count; i++) {
+        arras_array x = nodes[i];
+        bool       *known = &constant[x->id];
+        int64_t     all = 1;
+
+        *known = x->kind == AR_DATA || x->kind == AR_LAMBDA;
+        for (int k = 0; k < x->ninputs; k++)
+            *known = *known && constant[x->inputs[k]->id];
+        for (int axis = 0; axis < x->rank; axis++)
+            all *= x->shape[axis];
+        if (x->kind == AR_LAMBDA && !*known && (cells == 0 || cells == all))
+            count_in(&found, x->ref);
+    }
+    ar_free(roots);
+    ar_free(nodes);
+    return found;
+}
+
+/* Runs a pass; what comes out says the same.  *changed: whether anything came out. */
+static left run_pass(pass *wanted, nearness how, int64_t cells, bool *changed)
+{
+    arras_graph *normal = NULL, *passed = NULL;
+    left         found = { -1, -1 };
+
+    if (CHECK_EQ_INT(ar_normalise(&normal, g, NULL), ARRAS_OK) &&
+        CHECK_EQ_INT(wanted(&passed, normal, NULL), ARRAS_OK)) {
+        if (passed)
+            check_values(passed, how);
+        found = count_left(passed ? passed : normal, cells);
+    }
+    *changed = passed != NULL;
+    ar_graph_free(passed);
+    ar_graph_free(normal);
+    return found;
+}
+
+/* ---- Matrices -------------------------------------------------------------------------------- */
+
+static void composes(int sums)
+{
+    bool changed;
+
+    CHECK_EQ_INT(run_pass(ar_compose, NEAR, 0, &changed).sums, sums);
+    CHECK(changed);
+    end();
+}
+
+static void stays(void)
+{
+    bool changed;
+
+    run_pass(ar_compose, NEAR, 0, &changed);
+    CHECK(!changed);
+    end();
+}
+
+static void a_matrix_of_a_product(void)
+{
+    CASE("%s", "m (a x)");
+    begin();
+    give("y", einsum2("mn,en->em", data("f64[5,5]"),
+                      einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"))));
+    composes(1);
+
+    CASE("%s", "the matrix is read down its columns, and is the second factor");
+    begin();
+    give("y", einsum2("en,nm->em", einsum2("ek,kn->en", input("x", "f32[6,7]"), data("f32[7,5]")),
+                      data("f32[5,5]")));
+    composes(1);
+
+    CASE("%s", "three of them: two products are left out");
+    begin();
+    give("y", einsum2("mn,en->em", data("f64[4,4]"),
+                      einsum2("mn,en->em", data("f64[4,4]"),
+                              einsum2("nk,ek->en", data("f64[4,7]"), input("x", "f64[6,7]")))));
+    composes(1);
+}
+
+/* m (c (a x - b y)), as discontinuous Galerkin methods have it */
+static void a_matrix_of_a_difference(void)
+{
+    arras_array x, y, rows;
+
+    begin();
+    x = input("x", "f64[6,7]");
+    y = input("y", "f64[6,2,3]");
+    rows = map2(AR_OP_subtract, einsum2("nk,ek->en", data("f64[5,7]"), x),
+                einsum2("nfk,efk->en", data("f64[5,2,3]"), y));
+    rows = map2(AR_OP_multiply, input("c", "f64[6,1]"), rows);
+    rows = map2(AR_OP_divide, map1(AR_OP_negative, rows), input("d", "f64[6,1]"));
+    give("z", einsum2("mn,en->em", data("f64[5,5]"), rows));
+    composes(3); /* one along k, two along f and k */
+}
+
+static void what_is_shared_stays_shared(void)
+{
+    arras_array x, gradient, m;
+
+    begin();
+    x = input("x", "f64[6,7]");
+    m = data("f64[5,5]");
+    gradient = einsum2("rnk,ek->ren", data("f64[3,5,7]"), x);
+    for (int r = 0; r < 3; r++) {
+        char name[] = { 'a' + (char)r, 0 };
+
+        give(name, einsum2("mn,en->em", m, AT(gradient, arras_at(r))));
+    }
+    composes(1);
+}
+
+static void what_is_not_worth_it(void)
+{
+    arras_array inner;
+
+    CASE("%s", "the product itself is asked for");
+    begin();
+    inner = einsum2("nk,ek->en", data("f64[5,70]"), input("x", "f64[6,70]"));
+    give("inner", inner);
+    give("y", einsum2("mn,en->em", data("f64[5,5]"), inner));
+    stays();
+
+    CASE("%s", "the matrix has many more rows than columns");
+    begin();
+    inner = einsum2("nk,ek->en", data("f64[2,70]"), input("x", "f64[6,70]"));
+    give("y", einsum2("mn,en->em", data("f64[50,2]"), inner));
+    stays();
+}
+
+static void what_cannot_be(void)
+{
+    arras_array x;
+
+    CASE("%s", "the matrix is no data");
+    begin();
+    give("y", einsum2("mn,en->em", input("m", "f64[5,5]"),
+                      einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"))));
+    stays();
+
+    CASE("%s", "what it is applied to is not linear");
+    begin();
+    x = einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"));
+    give("y", einsum2("mn,en->em", data("f64[5,5]"), map2(AR_OP_maximum, x, data("f64[6,5]"))));
+    stays();
+
+    CASE("%s", "one of two summands is a row that is no product");
+    begin();
+    x = einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"));
+    give("y", einsum2("mn,en->em", data("f64[5,5]"), map2(AR_OP_add, x, input("z", "f64[6,5]"))));
+    stays();
+
+    CASE("%s", "one of two summands is the same along the axis");
+    begin();
+    x = einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"));
+    give("y", einsum2("mn,en->em", data("f64[5,5]"), map2(AR_OP_add, x, input("z", "f64[6,1]"))));
+    stays();
+
+    CASE("%s", "both factors depend on the axis");
+    begin();
+    x = einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"));
+    give("y",
+         einsum2("mn,en->em", data("f64[5,5]"), map2(AR_OP_multiply, x, input("z", "f64[6,5]"))));
+    stays();
+
+    CASE("%s", "the rows that the matrix takes are only some of them");
+    begin();
+    x = einsum2("nk,ek->en", data("f64[6,7]"), input("x", "f64[6,7]"));
+    give("y",
+         einsum2("mn,en->em", data("f64[5,5]"), AT(x, arras_all_of_axis(), arras_slice(1, 6, 1))));
+    stays();
+
+    CASE("%s", "integers");
+    begin();
+    x = einsum2("nk,ek->en", data("i64[5,7]"), input("x", "i64[6,7]"));
+    give("y", einsum2("mn,en->em", data("i64[5,5]"), x));
+    stays();
+}
+
+/* ---- Gathers --------------------------------------------------------------------------------- */
+
+static arras_array gathered(arras_array x, arras_array places)
+{
+    return AT(x, arras_gather(places));
+}
+
+static arras_array roots_of(arras_array x, arras_array y)
+{
+    arras_array squares = map2(AR_OP_add, map2(AR_OP_multiply, x, x), map2(AR_OP_multiply, y, y));
+
+    return map2(AR_OP_add, map1(AR_OP_sqrt, squares), map1(AR_OP_sqrt, map1(AR_OP_abs, x)));
+}
+
+static void roots_are_taken_before_gathers(void)
+{
+    arras_array x, y, places;
+    bool        changed;
+
+    begin();
+    x = input("x", "f64[4]");
+    y = input("y", "f64[4]");
+    places = A("i32[10]", 0, 1, 2, 3, 3, 2, 1, 0, 2, 2);
+    give("z", roots_of(gathered(x, places), gathered(y, places)));
+    CHECK_EQ_INT(run_pass(ar_gather_late, EXACT, 10, &changed).roots, 0);
+    CHECK_EQ_INT(run_pass(ar_gather_late, EXACT, 4, &changed).roots, 2);
+    end();
+}
+
+static void gathers_that_stay(void)
+{
+    arras_array x, y, places;
+    bool        changed;
+
+    CASE("%s", "each cell is gathered twice only");
+    begin();
+    x = input("x", "f64[4]");
+    give("z", map1(AR_OP_sqrt, gathered(x, A("i32[8]", 0, 1, 2, 3, 3, 2, 1, 0))));
+    CHECK_EQ_INT(run_pass(ar_gather_late, EXACT, 8, &changed).roots, 1);
+    end();
+
+    CASE("%s", "from different places");
+    begin();
+    x = input("x", "f64[4]");
+    y = input("y", "f64[4]");
+    places = A("i32[10]", 0, 1, 2, 3, 3, 2, 1, 0, 2, 2);
+    give("z",
+         roots_of(gathered(x, places), gathered(y, A("i32[10]", 1, 1, 2, 3, 3, 2, 1, 0, 2, 2))));
+    CHECK_EQ_INT(run_pass(ar_gather_late, EXACT, 10, &changed).roots, 1);
+    end();
+
+    CASE("%s", "a place that is outside is an error still");
+    begin();
+    x = input("x", "f64[4]");
+    give("z", map1(AR_OP_sqrt, gathered(x, I("k", "i32[10]", 0, 1, 2, 3, 4, 2, 1, 0, 2, 2))));
+    run_pass(ar_gather_late, EXACT, 0, &changed);
+    end();
+}
+
+TEST_MAIN
+{
+    fill_numbers();
+    RUN(a_matrix_of_a_product);
+    RUN(a_matrix_of_a_difference);
+    RUN(what_is_shared_stays_shared);
+    RUN(what_is_not_worth_it);
+    RUN(what_cannot_be);
+    RUN(roots_are_taken_before_gathers);
+    RUN(gathers_that_stay);
+}
