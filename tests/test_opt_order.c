@@ -1,6 +1,6 @@
 /* test_opt_order.c -- passes that change what is computed first: matrices that are data are
- * multiplied with each other, and dear operations come before gathers.  Programs say nearly the
- * same afterwards, or just the same, and are cheaper. */
+ * multiplied with each other, factors leave sums, and dear operations come before gathers.
+ * Programs say nearly the same afterwards, or just the same, and are cheaper. */
 #include "normalised.h"
 
 typedef arras_status pass(arras_graph **out, const arras_graph *normal, arras_error *err);
@@ -229,6 +229,86 @@ static void what_cannot_be(void)
     stays();
 }
 
+/* ---- Factors --------------------------------------------------------------------------------- */
+
+/* What is on faces, times a number of each face, lifted to elements; for each of the names. */
+static void give_lifts(const char *names, arras_array x)
+{
+    arras_array a = data("f64[5,4,3]");
+
+    for (; *names; names++) {
+        const char  name[] = { *names, 0 }, weight[] = { 'c', *names, 0 };
+        arras_array c = input(weight, "f64[4,6,1]");
+        arras_array faces = map2(AR_OP_multiply, c, map2(AR_OP_multiply, data("f64[4,6,1]"), x));
+
+        give(name, einsum2("mfk,fek->em", a, faces));
+    }
+}
+
+/* Two products of a with x, each times something that has this type. */
+static void give_products(arras_array a, arras_array x, const char *letters, const char *type)
+{
+    for (int k = 0; k < 2; k++)
+        give(k ? "y" : "z",
+             einsum2(letters, a, map2(AR_OP_multiply, input(k ? "c" : "d", type), x)));
+}
+
+static void factors_leave_sums(void)
+{
+    bool changed;
+
+    begin();
+    give_lifts("yz", input("x", "f64[4,6,3]"));
+    CHECK_EQ_INT(run_pass(ar_factor, NEAR, 0, &changed).sums, 1); /* that over faces is none */
+    CHECK(changed);
+    end();
+
+    CASE("%s", "a sum without another one around it");
+    begin();
+    give_products(data("f64[5,7]"), input("x", "f64[6,7]"), "mk,ek->em", "f64[6,1]");
+    CHECK_EQ_INT(run_pass(ar_factor, NEAR, 0, &changed).sums, 1);
+    CHECK(changed);
+    end();
+}
+
+static void factors_stay(void)
+{
+    bool changed;
+
+    run_pass(ar_factor, NEAR, 0, &changed);
+    CHECK(!changed);
+    end();
+}
+
+static void factors_that_stay(void)
+{
+    CASE("%s", "one sum only");
+    begin();
+    give_lifts("y", input("x", "f64[4,6,3]"));
+    factors_stay();
+
+    CASE("%s", "sums of different arrays");
+    begin();
+    give_lifts("y", input("x", "f64[4,6,3]"));
+    give_lifts("z", input("w", "f64[4,6,3]"));
+    factors_stay();
+
+    CASE("%s", "the matrix is no data");
+    begin();
+    give_products(input("a", "f64[5,7]"), input("x", "f64[6,7]"), "mk,ek->em", "f64[6,1]");
+    factors_stay();
+
+    CASE("%s", "the factor is not the same along the sum");
+    begin();
+    give_products(data("f64[5,7]"), input("x", "f64[6,7]"), "mk,ek->em", "f64[1,7]");
+    factors_stay();
+
+    CASE("%s", "more would be left than is saved");
+    begin();
+    give_products(data("f64[50,2,1]"), input("x", "f64[2,6,1]"), "mfk,fek->em", "f64[2,6,1]");
+    factors_stay();
+}
+
 /* ---- Gathers --------------------------------------------------------------------------------- */
 
 static arras_array gathered(arras_array x, arras_array places)
@@ -296,6 +376,8 @@ TEST_MAIN
     RUN(what_is_shared_stays_shared);
     RUN(what_is_not_worth_it);
     RUN(what_cannot_be);
+    RUN(factors_leave_sums);
+    RUN(factors_that_stay);
     RUN(roots_are_taken_before_gathers);
     RUN(gathers_that_stay);
 }

@@ -9,12 +9,9 @@
 #include "opt/opt.h"
 
 #include "opt/rewrite.h"
+#include "opt/survey.h"
 
-enum {
-    MOST_MATRICES = 8, /* that are tried */
-    MOST_VISITS = 2000,
-    UNKNOWN_LENGTH = 1000
-};
+enum { MOST_MATRICES = 8 /* that are tried */, MOST_VISITS = 2000 };
 
 /* ---- Products with a matrix ------------------------------------------------------------------ */
 
@@ -288,82 +285,10 @@ static arras_status compose_with(arras_graph **out, const arras_graph *normal, a
     return status;
 }
 
-/* ---- Whether it is worth it ------------------------------------------------------------------ */
-
-/* A graph, what its outputs need, and what of that is computed once. */
-typedef struct {
-    arras_array *nodes;
-    int64_t      count;
-    bool        *constant; /* by id */
-} survey;
-
-static void close_survey(survey *s)
-{
-    ar_free(s->nodes);
-    ar_free(s->constant);
-}
-
-static arras_status open_survey(survey *out, const arras_graph *g, arras_error *err)
-{
-    arras_array *roots = NULL;
-    survey       s = { .constant = ar_alloc((size_t)ar_graph_count(g), sizeof *s.constant) };
-    arras_status status = s.constant ? ar_graph_roots(&roots, g, err)
-                                     : ar_fail_memory(err, (size_t)ar_graph_count(g));
-
-    if (status == ARRAS_OK)
-        status = ar_reach(&s.nodes, &s.count, g, ar_graph_output_count(g), roots, err);
-    for (int64_t i = 0; i < s.count; i++) {
-        arras_array x = s.nodes[i];
-        bool        constant = x->kind == AR_DATA || x->kind == AR_LAMBDA;
-
-        for (int k = 0; k < x->ninputs; k++)
-            constant = constant && s.constant[x->inputs[k]->id];
-        s.constant[x->id] = constant;
-    }
-    ar_free(roots);
-    if (status == ARRAS_OK)
-        *out = s;
-    else
-        close_survey(&s);
-    return status;
-}
-
-/* Operations of a cell; what is shared counts again. */
-static double cell_cost(arras_expr e, int *visits)
-{
-    double cost = e->kind == AR_EXPR_OP || e->kind == AR_EXPR_LOAD;
-
-    if (++*visits > MOST_VISITS)
-        return 0;
-    if (e->kind == AR_EXPR_REDUCE)
-        return (ar_is_int(e->args[1]) ? (double)e->args[1]->ints[0] : UNKNOWN_LENGTH) *
-               (1 + cell_cost(e->args[2], visits));
-    for (int i = 0; i < e->nargs; i++)
-        cost += cell_cost(e->args[i], visits);
-    return cost;
-}
-
-/* Of a launch. */
-static double cost_of(const survey *s)
-{
-    double all = 0;
-
-    for (int64_t i = 0; i < s->count; i++) {
-        arras_array x = s->nodes[i];
-        double      cells = 1;
-        int         visits = 0;
-
-        if (x->kind != AR_LAMBDA || s->constant[x->id])
-            continue;
-        for (int axis = 0; axis < x->rank; axis++)
-            cells *= ar_dim_symbolic(x->shape[axis]) ? UNKNOWN_LENGTH : (double)x->shape[axis];
-        all += cells * cell_cost(x->ref, &visits);
-    }
-    return all;
-}
+/* ---- All matrices ---------------------------------------------------------------------------- */
 
 /* The matrix of a product that is not the first `skip` ones; NULL: there are no more. */
-static arras_array find_matrix(const survey *s, int skip)
+static arras_array find_matrix(const ar_survey *s, int skip)
 {
     arras_array found[MOST_MATRICES];
     int         n = 0;
@@ -388,19 +313,6 @@ static arras_array find_matrix(const survey *s, int skip)
     return NULL;
 }
 
-static arras_status is_cheaper(bool *out, const arras_graph *g, const survey *than,
-                               arras_error *err)
-{
-    survey       s;
-    arras_status status = open_survey(&s, g, err);
-
-    if (status == ARRAS_OK) {
-        *out = cost_of(&s) < cost_of(than);
-        close_survey(&s);
-    }
-    return status;
-}
-
 /* Tries one matrix more.  better: NULL, or the graph that is. */
 static arras_status try_next(arras_graph **better, bool *more, const arras_graph *g, int skip,
                              arras_error *err)
@@ -408,8 +320,8 @@ static arras_status try_next(arras_graph **better, bool *more, const arras_graph
     arras_graph *made = NULL;
     bool         cheaper = false;
     arras_array  matrix;
-    survey       s;
-    arras_status status = open_survey(&s, g, err);
+    ar_survey    s;
+    arras_status status = ar_survey_open(&s, g, err);
 
     if (status != ARRAS_OK)
         return status;
@@ -418,8 +330,8 @@ static arras_status try_next(arras_graph **better, bool *more, const arras_graph
     if (matrix)
         status = compose_with(&made, g, matrix, err);
     if (status == ARRAS_OK && made)
-        status = is_cheaper(&cheaper, made, &s, err);
-    close_survey(&s);
+        status = ar_survey_is_cheaper(&cheaper, made, &s, err);
+    ar_survey_close(&s);
     if (status == ARRAS_OK && cheaper)
         *better = made;
     else

@@ -65,8 +65,8 @@ ar_traffic ar_decisions_traffic(const ar_decisions *decisions, const arras_graph
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
 /* Passes on normal forms.  Each makes a new graph, the caller's, which is a normal form of the same
- * bits (but for ar_compose); what may go wrong goes wrong in both.  `normal` must outlive it, as
- * data is borrowed. */
+ * bits, but for ar_compose and ar_factor; what may go wrong goes wrong in both.  `normal` must
+ * outlive it, as data is borrowed. */
 
 /* Expressions that are cheaper (simplify.c). */
 arras_status ar_simplify(arras_graph **out, const arras_graph *normal, arras_error *err);
@@ -80,6 +80,10 @@ arras_status ar_gather_late(arras_graph **out, const arras_graph *normal, arras_
 /* Matrices that are data, applied one after the other, are multiplied with each other once
  * (compose.c).  *out stays as it is where that saves nothing; else sums round otherwise. */
 arras_status ar_compose(arras_graph **out, const arras_graph *normal, arras_error *err);
+
+/* Factors that are the same along a sum go out of it, where what is left is the same for several
+ * sums (factor.c).  Otherwise as ar_compose. */
+arras_status ar_factor(arras_graph **out, const arras_graph *normal, arras_error *err);
 
 /* Short reductions with known bounds become sums of their cells: windows become stencils
  * (unroll.c). */

@@ -13,8 +13,8 @@ typedef arras_status pass_function(arras_graph **out, const arras_graph *normal,
 
 /* In this order; every one simplifies what it makes.  One that makes nothing leaves all as it is.
  */
-static pass_function *const passes[] = { ar_squeeze, ar_gather_late, ar_compose, ar_unroll,
-                                         ar_split };
+static pass_function *const passes[] = { ar_squeeze, ar_gather_late, ar_compose,
+                                         ar_factor,  ar_unroll,      ar_split };
 
 arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
                          const ar_opt_options *options, ar_decisions *decisions, arras_error *err)
