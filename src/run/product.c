@@ -18,14 +18,15 @@ typedef struct {
     const ar_product_kernel *kernel;
     int64_t                  size; /* of a cell */
     char                    *panels, *block;
+    bool                     copies_a; /* all of it, for which block has room */
     int64_t                  panel_columns, panel_bytes;
     int64_t                  depth; /* panels there is room for, of consecutive terms */
 
     /* Of the block of rows that is computed: */
-    int64_t rows;
-    int64_t a_tile;    /* from the rows of one tile to those of the next */
-    int64_t next_tile; /* the same of what comes next */
-    bool    padded;    /* a has rows of zeros up to a whole tile */
+    int64_t     rows;
+    int64_t     a_tile;    /* from the rows of one tile to those of the next */
+    int64_t     next_tile; /* the same of what comes next */
+    const char *last_rows; /* if fewer than a tile's: a copy of them, with zeros after them */
 } work;
 
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -117,6 +118,14 @@ static void copy_strips(char *out, int64_t width, view from, int64_t lanes, int6
     }
 }
 
+/* A tile's rows that were copied as a strip. */
+static void aim_at_copy(const work *w, ar_tile *t, const char *strip)
+{
+    t->a = strip;
+    t->a_row = w->size;
+    t->a_term = w->kernel->rows * w->size;
+}
+
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
 static void copy_rows(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t rows,
@@ -126,54 +135,52 @@ static void copy_rows(char *to, int64_t to_row, const char *from, int64_t from_r
         memcpy(to + i * to_row, from + i * from_row, (size_t)bytes);
 }
 
-/* A tile that c has only a part of is computed in a whole one beside it: by the same instructions,
- * so that not even the bits of a nan depend on where an edge is. */
-static void run_part(const work *w, ar_tile t, int64_t rows, int64_t columns)
+/* A tile whose columns c has only some of is computed in a whole one beside it: by the same
+ * instructions, so that not even the bits of a nan depend on where an edge is. */
+static void run_beside(const work *w, ar_tile t, ar_product_tile *run, int64_t columns)
 {
     _Alignas(64) char cells[AR_TILE_ROWS * AR_TILE_ROW_BYTES] = { 0 };
     int64_t           row = w->kernel->columns * w->size, bytes = columns * w->size;
     char             *c = t.c;
 
     if (!t.first)
-        copy_rows(cells, row, c, t.c_row, rows, bytes);
+        copy_rows(cells, row, c, t.c_row, t.c_rows, bytes);
     t.c = cells;
     t.c_row = row;
-    w->kernel->run[2 * rows <= w->kernel->rows][2 * columns <= w->kernel->columns](&t);
-    copy_rows(c, w->p->c_row, cells, row, rows, bytes);
+    run(&t);
+    copy_rows(c, w->p->c_row, cells, row, t.c_rows, bytes);
 }
 
-/* The last rows of a, where they are fewer than a tile's, with zeros after them. */
-static void run_last_rows(const work *w, ar_tile t, int64_t rows, int64_t columns)
+static void run_tile(const work *w, const ar_tile *t, int64_t columns)
 {
-    _Alignas(64) char copy[TERMS * AR_TILE_ROWS * sizeof(double)];
-    int64_t           width = w->kernel->rows;
+    const ar_product_kernel *kernel = w->kernel;
+    bool                     half_rows = 2 * t->c_rows <= kernel->rows;
+    bool                     half_columns = 2 * columns <= kernel->columns;
+    ar_product_tile         *run = kernel->run[half_rows][half_columns];
 
-    if (!w->padded) {
-        copy_strip(copy, width, (view){ t.a, t.a_row, t.a_term }, rows, t.terms, w->size);
-        t.a = copy;
-        t.a_row = w->size;
-        t.a_term = width * w->size;
-    }
-    run_part(w, t, rows, columns);
+    if (columns == kernel->columns >> half_columns)
+        run(t);
+    else
+        run_beside(w, *t, run, columns);
 }
 
 /* All rows of the block, tile by tile.  t: the first tile; only what comes next moves on in it. */
 static void run_strip(const work *w, ar_tile *t, int64_t columns)
 {
     ar_tile at = *t;
-    int64_t rows = w->kernel->rows, left = w->rows;
+    int64_t rows = w->kernel->rows;
 
-    for (; left >= rows; left -= rows) {
-        if (columns == w->kernel->columns)
-            w->kernel->run[0][0](&at);
-        else
-            run_part(w, at, rows, columns);
+    at.strip_after = at.strip + w->kernel->columns * at.terms * w->size;
+    for (int64_t left = w->rows; left > 0; left -= rows) {
+        at.c_rows = ar_min64(rows, left);
+        if (left < rows)
+            aim_at_copy(w, &at, w->last_rows);
+        run_tile(w, &at, columns);
         at.a += w->a_tile;
         at.c += rows * at.c_row;
+        at.strip_after += at.terms * AR_NEXT_BYTES / AR_NEXT_TERMS;
         at.next += w->next_tile;
     }
-    if (left > 0)
-        run_last_rows(w, at, left, columns);
     t->next = at.next;
 }
 
@@ -215,21 +222,26 @@ bool ar_product_copies_a(const ar_product *p)
 static void open_block(work *w, ar_tile *t, int64_t i, int64_t k)
 {
     const ar_product *p = w->p;
-    int64_t           rows = w->kernel->rows;
+    int64_t           rows = w->kernel->rows, whole;
+    view              a = { p->a + i * p->a_row + k * p->a_term, p->a_row, p->a_term };
 
     w->rows = ar_min64(BLOCK_ROWS, p->rows - i);
-    w->padded = w->block && ar_product_copies_a(p);
-    t->a = p->a + i * p->a_row + k * p->a_term;
+    whole = w->rows / rows * rows;
+    if (w->copies_a) {
+        copy_strips(w->block, rows, a, w->rows, t->terms, w->size);
+        aim_at_copy(w, t, w->block);
+        w->a_tile = rows * t->terms * w->size;
+        w->last_rows = w->block + whole * t->terms * w->size;
+        return;
+    }
+    t->a = a.cells;
     t->a_row = p->a_row;
     t->a_term = p->a_term;
     w->a_tile = rows * p->a_row;
-    if (!w->padded)
-        return;
-    copy_strips(w->block, rows, (view){ t->a, p->a_row, p->a_term }, w->rows, t->terms, w->size);
-    t->a = w->block;
-    t->a_row = w->size;
-    t->a_term = rows * w->size;
-    w->a_tile = rows * t->terms * w->size;
+    w->last_rows = w->block;
+    a.cells += whole * p->a_row;
+    if (whole < w->rows)
+        copy_strip(w->block, rows, a, w->rows - whole, t->terms, w->size);
 }
 
 /* One strip after the other, each with all rows of the block; the first block copies them. */
@@ -308,12 +320,14 @@ int64_t ar_product_room(const ar_product_kernel *kernels, const ar_product *p)
            rows * ar_min64(TERMS, p->terms) * (int64_t)ar_dtype_size(p->dtype);
 }
 
-/* Strips are copied anew for every panel of one strip, and a is never. */
+/* Strips are copied anew for every panel of one strip; of a, only rows that do not fill a tile. */
 static void run_without_room(work *w)
 {
     _Alignas(64) char strip[TERMS * AR_TILE_ROW_BYTES];
+    _Alignas(64) char rows[TERMS * AR_TILE_ROWS * sizeof(double)];
 
     w->panels = strip;
+    w->block = rows;
     w->panel_columns = w->kernel->columns;
     w->depth = 1;
     run_panels(w);
@@ -336,5 +350,6 @@ void ar_product_run(const ar_product_kernel *kernels, const ar_product *p, void 
     }
     w.panel_bytes = panel_bytes(w.kernel, p);
     w.block = w.panels + w.depth * w.panel_bytes;
+    w.copies_a = ar_product_copies_a(p);
     run_panels(&w);
 }

@@ -5,7 +5,6 @@
 #if defined __AVX2__ && defined __FMA__
 #include <immintrin.h>
 
-#define UNROLL _Pragma("GCC unroll 6")
 #define ROWS 6
 
 #define NAMED(name) name##_f32

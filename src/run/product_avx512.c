@@ -5,7 +5,6 @@
 #if defined __AVX512F__
 #include <immintrin.h>
 
-#define UNROLL _Pragma("GCC unroll 14")
 #define ROWS 14
 
 #define NAMED(name) name##_f32

@@ -14,9 +14,11 @@ typedef struct {
     int64_t     terms;
     char       *c; /* its columns lie side by side */
     int64_t     c_row;
-    bool        first; /* terms of these cells: c is not read */
-    /* What somebody will need soon and is far away: meanwhile AR_NEXT_BYTES of it are asked for
-     * every AR_NEXT_TERMS terms.  It need not exist. */
+    int64_t     c_rows; /* that c has of the tile's */
+    bool        first;  /* terms of these cells: c is not read */
+    /* What somebody will need soon and is far away: meanwhile AR_NEXT_BYTES of each are asked for
+     * every AR_NEXT_TERMS terms.  They need not exist. */
+    const char *strip_after; /* all of it side by side */
     const char *next;
     int64_t     next_row;
 } ar_tile;
