@@ -25,8 +25,12 @@ typedef struct {
     /* Of the block of rows that is computed: */
     int64_t     rows;
     int64_t     a_tile;    /* from the rows of one tile to those of the next */
-    int64_t     next_tile; /* the same of what comes next */
     const char *last_rows; /* if fewer than a tile's: a copy of them, with zeros after them */
+
+    /* Of what comes next: */
+    int64_t     b_after_tile, a_after_tile; /* from what one tile asks for to the next one's */
+    const char *a_after;
+    int64_t     tiles_before; /* of this block, until it is time to ask for a */
 } work;
 
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -126,6 +130,43 @@ static void aim_at_copy(const work *w, ar_tile *t, const char *strip)
     t->a_term = w->kernel->rows * w->size;
 }
 
+/* ---- What comes next ------------------------------------------------------------------------- */
+
+/* A strip, while the one before it is computed: in the time of a tile all terms of one lane, or all
+ * lanes of some terms. */
+static void aim_at_strip(work *w, ar_tile *t, view strip)
+{
+    bool along = strip.term == w->size;
+
+    t->b_after = strip.cells;
+    t->b_after_row = along ? AR_NEXT_BYTES : strip.term;
+    w->b_after_tile = along ? strip.lane : AR_NEXT_TERMS * strip.term;
+}
+
+/* The rows from i on, while those before them are: a row or, where they lie so, a column of them
+ * in the time of a tile.  The last tiles do so, since what comes too early is gone when needed. */
+static void aim_at_block(work *w, int64_t i, int64_t k, int64_t columns)
+{
+    const ar_product *p = w->p;
+    bool              along = p->a_term == w->size;
+    int64_t tiles = parts_of(columns, w->kernel->columns) * parts_of(w->rows, w->kernel->rows);
+
+    w->a_after = p->a + i * p->a_row + k * p->a_term;
+    w->a_after_tile = along ? p->a_row : p->a_term;
+    w->tiles_before = tiles - (along ? (int64_t)BLOCK_ROWS : (int64_t)TERMS);
+}
+
+/* What a tile asks for: before it is time, what it has. */
+static const char *take_a_after(work *w, const ar_tile *t)
+{
+    const char *taken = w->a_after;
+
+    if (w->tiles_before-- > 0)
+        return t->a;
+    w->a_after += w->a_after_tile;
+    return taken;
+}
+
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
 static void copy_rows(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t rows,
@@ -164,8 +205,8 @@ static void run_tile(const work *w, const ar_tile *t, int64_t columns)
         run_beside(w, *t, run, columns);
 }
 
-/* All rows of the block, tile by tile.  t: the first tile; only what comes next moves on in it. */
-static void run_strip(const work *w, ar_tile *t, int64_t columns)
+/* All rows of the block, tile by tile.  t: the first of them. */
+static void run_strip(work *w, const ar_tile *t, int64_t columns)
 {
     ar_tile at = *t;
     int64_t rows = w->kernel->rows;
@@ -173,39 +214,15 @@ static void run_strip(const work *w, ar_tile *t, int64_t columns)
     at.strip_after = at.strip + w->kernel->columns * at.terms * w->size;
     for (int64_t left = w->rows; left > 0; left -= rows) {
         at.c_rows = ar_min64(rows, left);
+        at.a_after = take_a_after(w, &at);
         if (left < rows)
             aim_at_copy(w, &at, w->last_rows);
         run_tile(w, &at, columns);
         at.a += w->a_tile;
         at.c += rows * at.c_row;
         at.strip_after += at.terms * AR_NEXT_BYTES / AR_NEXT_TERMS;
-        at.next += w->next_tile;
+        at.b_after += w->b_after_tile;
     }
-    t->next = at.next;
-}
-
-/* ---- What comes next ------------------------------------------------------------------------- */
-
-/* A strip, while the one before it is computed: in the time of a tile all terms of one lane, or all
- * lanes of some terms. */
-static void aim_at_strip(work *w, ar_tile *t, view strip)
-{
-    bool along = strip.term == w->size;
-
-    t->next = strip.cells;
-    t->next_row = along ? AR_NEXT_BYTES : strip.term;
-    w->next_tile = along ? strip.lane : AR_NEXT_TERMS * strip.term;
-}
-
-/* The rows from i on, while those before them are: a row or, where they lie so, a column of them
- * in the time of a tile. */
-static void aim_at_block(work *w, ar_tile *t, int64_t i, int64_t k)
-{
-    const ar_product *p = w->p;
-
-    t->next = p->a + i * p->a_row + k * p->a_term;
-    t->next_row = AR_NEXT_BYTES;
-    w->next_tile = p->a_term == w->size ? p->a_row : p->a_term;
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
@@ -274,11 +291,12 @@ static void run_panel(work *w, int64_t i, int64_t j, int64_t k)
 
     open_block(w, &t, i, k);
     t.c = p->c + i * p->c_row + j * w->size;
-    t.strip = w->panels + k / TERMS % w->depth * w->panel_bytes;
+    t.strip = t.b_after = w->panels + k / TERMS % w->depth * w->panel_bytes;
+    w->b_after_tile = 0;
     if ((k / TERMS + 1) % w->depth != 0 && k + TERMS < p->terms)
-        aim_at_block(w, &t, i, k + TERMS);
+        aim_at_block(w, i, k + TERMS, columns);
     else
-        aim_at_block(w, &t, i + BLOCK_ROWS, k / TERMS / w->depth * w->depth * TERMS);
+        aim_at_block(w, i + BLOCK_ROWS, k / TERMS / w->depth * w->depth * TERMS, columns);
     run_block(w, &t, b, columns, i == 0);
 }
 

@@ -16,11 +16,11 @@ typedef struct {
     int64_t     c_row;
     int64_t     c_rows; /* that c has of the tile's */
     bool        first;  /* terms of these cells: c is not read */
-    /* What somebody will need soon and is far away: meanwhile AR_NEXT_BYTES of each are asked for
+    /* What is far away and needed after the tile: meanwhile AR_NEXT_BYTES of each are asked for
      * every AR_NEXT_TERMS terms.  They need not exist. */
-    const char *strip_after; /* all of it side by side */
-    const char *next;
-    int64_t     next_row;
+    const char *strip_after, *a_after; /* of these all side by side */
+    const char *b_after;
+    int64_t     b_after_row;
 } ar_tile;
 
 enum { AR_NEXT_BYTES = 128, AR_NEXT_TERMS = 16 };
