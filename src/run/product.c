@@ -133,12 +133,14 @@ static void aim_at_copy(const work *w, ar_tile *t, const char *strip)
 /* ---- What comes next ------------------------------------------------------------------------- */
 
 /* A strip, while the one before it is computed: in the time of a tile all terms of one lane, or all
- * lanes of some terms. */
+ * lanes of some terms.  Where a strip begins within a line, the one before it asked for that line:
+ * this one asks for its last bytes. */
 static void aim_at_strip(work *w, ar_tile *t, view strip)
 {
+    enum { LINE = 64 };
     bool along = strip.term == w->size;
 
-    t->b_after = strip.cells;
+    t->b_after = strip.cells + LINE - 1;
     t->b_after_row = along ? AR_NEXT_BYTES : strip.term;
     w->b_after_tile = along ? strip.lane : AR_NEXT_TERMS * strip.term;
 }
