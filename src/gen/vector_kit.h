@@ -166,9 +166,13 @@ typedef int32_t   INDICES_f32x8 __attribute__((vector_size(32)));
 typedef int32_t   i32x4 __attribute__((vector_size(16)));
 #define ROW_f32x8(p, n) __builtin_ia32_loaddqusi256_mask((void *)(p), (i32x8){ 0 }, (1 << (n)) - 1)
 #define ROW_f64x4(p, n)                                                                            \
-    __builtin_convertvector(                                                                       \
-        (i32x4)__builtin_ia32_loaddqusi128_mask((void *)(p), (i32x4){ 0 }, (1 << (n)) - 1),        \
-        INDICES_f64x4)
+    LONGER((i32x4)__builtin_ia32_loaddqusi128_mask((void *)(p), (i32x4){ 0 }, (1 << (n)) - 1))
+/* GCC makes four steps of a conversion. */
+#if defined __clang__
+#define LONGER(v) __builtin_convertvector(v, INDICES_f64x4)
+#else
+#define LONGER(v) __builtin_ia32_pmovsxdq256(v)
+#endif
 #define PICK_f32x8(v, at) __builtin_ia32_permvarsf256(v, at)
 #if defined __clang__
 #define PICK_f64x4(v, at) __builtin_ia32_permvardf256(v, at)
