@@ -202,6 +202,21 @@ def check_behind(scratch, tally):
     tally.check("nothing is left of what did not fit", [name for name in scratch.names() if "y." in name])
 
 
+def check_in_place(scratch, tally):
+    """Tiles of files that hold cells as memory does are computed where both files are: nothing is copied."""
+    h = field((5903, 5901), 3)
+    np.save(scratch / "large.npy", h)
+    with h5py.File(scratch / "large.h5", "w") as file:
+        file["h"] = h
+    for edge, source, sink in (("0", "large.npy", "lap.h5:/lap"), ("wrap", "large.h5:/h", "lap.npy")):
+        program = LAPLACE.format(edge=edge)
+        said = scratch.run("run", program, f"h={source}", "-o", f"lap={sink}", "--memory=128M", "--explain")
+        told = [] if "past the cache: lap" in said.err else [said.err]
+        tally.check(f"{source} to {sink}, edge {edge}", told + complain(said, lambda: read(scratch, sink), laplace(h, edge)))
+        remove(scratch, sink)
+        os.remove(scratch / source.split(":")[0])
+
+
 # ---- Killed and resumed -----------------------------------------------------------------------------------------
 
 def check_kills(scratch, tally, h, kills, seed):
@@ -314,6 +329,7 @@ def main():
         check_replaced(scratch, tally, h)
         check_ignored(scratch, tally)
         check_behind(scratch, tally)
+        check_in_place(scratch, tally)
         check_kills(scratch, tally, h, options.kills, 1)
         check_left_behind(scratch, tally, h)
         check_identity(scratch, tally)

@@ -30,7 +30,7 @@ static ar_behind *behind(int fd, int *past)
 
     *past = dup(fd);
     close(*past);
-    CHECK_EQ_INT(ar_behind_new(&b, fd, 0, FILE_BYTES, "x", &err), ARRAS_OK);
+    CHECK_EQ_INT(ar_behind_new(&b, fd, 0, FILE_BYTES, AR_BEHIND_LEAST, "x", &err), ARRAS_OK);
     return b;
 }
 
@@ -63,6 +63,16 @@ typedef struct {
     arras_status status;
 } writer;
 
+/* In memory that was lent, if there is some, or as it is. */
+static arras_status write_piece(ar_behind *b, int64_t n, int64_t at_byte, bool borrows)
+{
+    char *lent = borrows ? ar_behind_lend(b, n, at_byte) : NULL;
+
+    if (lent)
+        memcpy(lent, wanted + at_byte, (size_t)n);
+    return ar_behind_write(b, lent ? lent : wanted + at_byte, n, at_byte, "x", NULL);
+}
+
 /* Every third piece, whose lengths are arbitrary, or pages, or many. */
 static void *write_pieces(void *context)
 {
@@ -75,7 +85,7 @@ static void *write_pieces(void *context)
         n = i % 5 == 0 ? (n + 4095) / 4096 * 4096 : n;
         n = ar_min64(n, FILE_BYTES - at_byte);
         if (i % WRITERS == w->number && w->status == ARRAS_OK)
-            w->status = ar_behind_write(w->b, wanted + at_byte, n, at_byte, "x", NULL);
+            w->status = write_piece(w->b, n, at_byte, i % 2);
         at_byte += n;
     }
     return NULL;
@@ -98,6 +108,34 @@ static void pieces_of_all_sizes(void)
     }
     CHECK(!b || ar_behind_wait(b, "x", &err) == ARRAS_OK);
     CHECK(!b || same(fd, FILE_BYTES));
+    ar_behind_free(b);
+    close(fd);
+}
+
+/* Slots are what there is to lend, and they are there again when what was in them is written: those
+ * of parts of pages at both ends too. */
+static void lends(void)
+{
+    enum { MUCH = 10 << 20 };
+    int        past, fd = make("lent");
+    ar_behind *b = behind(fd, &past);
+
+    for (int64_t at_byte = 0; b && at_byte + MUCH <= FILE_BYTES; at_byte += MUCH - 5) {
+        char *lent = ar_behind_lend(b, MUCH, at_byte);
+
+        CASE("from %" PRId64, at_byte);
+        CHECK(lent != NULL);
+        CHECK(!lent || (uintptr_t)lent % 4096 == (uintptr_t)(at_byte % 4096));
+        CHECK(ar_behind_lend(b, MUCH, at_byte) == NULL);
+        if (lent)
+            memcpy(lent, wanted + at_byte, MUCH);
+        CHECK(lent && ar_behind_write(b, lent, MUCH, at_byte, "x", &err) == ARRAS_OK);
+        CHECK_EQ_INT(ar_behind_wait(b, "x", &err), ARRAS_OK);
+    }
+    CHECK(!b || same(fd, 2 * MUCH - 5));
+    CHECK(!b || ar_behind_lend(b, 100, 0) == NULL);        /* is not worth it */
+    CHECK(!b || ar_behind_lend(b, FILE_BYTES, 0) == NULL); /* is more than there is */
+    CHECK(!b || ar_behind_lend(b, MUCH, 0) != NULL);       /* and never comes back */
     ar_behind_free(b);
     close(fd);
 }
@@ -133,7 +171,8 @@ static void refusals(void)
         CHECK(other >= 0);
         if (b) {
             CHECK_EQ_INT(dup2(other, past), past);
-            CHECK_EQ_INT(ar_behind_write(b, wanted, 20 << 20, 0, "x", &err), ARRAS_OK);
+            CHECK_EQ_INT(write_piece(b, 3000001, 0, true), ARRAS_OK);
+            CHECK_EQ_INT(write_piece(b, (20 << 20) - 3000001, 3000001, false), ARRAS_OK);
             CHECK_EQ_INT(ar_behind_wait(b, "x", &err), ARRAS_OK);
             CHECK(same(fd, 20 << 20));
         }
@@ -179,7 +218,8 @@ static void no_room(void)
     small = (struct rlimit){ 1 << 20, old.rlim_max };
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    CHECK_EQ_INT(ar_behind_new(&b, fd, 0, FILE_BYTES, "sea.h5", &err), can ? ARRAS_EIO : ARRAS_OK);
+    CHECK_EQ_INT(ar_behind_new(&b, fd, 0, FILE_BYTES, AR_BEHIND_LEAST, "sea.h5", &err),
+                 can ? ARRAS_EIO : ARRAS_OK);
     setrlimit(RLIMIT_FSIZE, &old);
     CHECK(b == NULL);
     if (can)
@@ -197,7 +237,7 @@ static void memory_runs_out(void)
 
         CASE("allocation %" PRId64, n);
         ar_alloc_fail_from(n);
-        arras_status status = ar_behind_new(&b, fd, 0, FILE_BYTES, "x", &err);
+        arras_status status = ar_behind_new(&b, fd, 0, FILE_BYTES, AR_BEHIND_LEAST, "x", &err);
         ar_alloc_fail_from(0);
         CHECK(n > 1 ? status == ARRAS_OK : status == ARRAS_ENOMEM);
         ar_behind_free(b);
@@ -217,6 +257,7 @@ TEST_MAIN
     }
     RUN(is_possible);
     RUN(pieces_of_all_sizes);
+    RUN(lends);
     RUN(refusals);
     RUN(a_full_disk);
     RUN(no_room);

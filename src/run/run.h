@@ -109,6 +109,7 @@ double       ar_launch_progress(const arras_run *run);
 typedef struct {
     char          *origin;
     const int64_t *shape, *strides; /* shape: of the whole array */
+    bool           far; /* not in caches: inputs are asked for ahead, results go around them */
 } ar_operand;
 
 /* Who computes the cells of a step: its kernel; or, of a large product of matrices, product.c or

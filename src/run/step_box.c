@@ -131,6 +131,22 @@ static bool is_scalar(const ar_box_step *s, int k)
                .node->rank == 0;
 }
 
+static bool all_far(int n, const ar_operand *results)
+{
+    for (int k = 0; k < n; k++)
+        if (!results[k].far)
+            return false;
+    return true;
+}
+
+static bool any_far(int n, const ar_operand *inputs)
+{
+    for (int k = 0; k < n; k++)
+        if (inputs[k].far)
+            return true;
+    return false;
+}
+
 arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, const int64_t *lo,
                              const int64_t *hi, arras_error *err)
 {
@@ -139,7 +155,9 @@ arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, c
     ar_operand     plain[MOST_OPERANDS];
     int            n = operand_count(s->step), failed = 0;
     ar_kernel     *kernel = s->core->kernels[s->step->code];
-    ar_kernel_args args = { data, strides, shapes, s->sizes, NULL, ar_folds(), 0 };
+    ar_stream     *stream = all_far(s->step->form.n, operands) ? ar_streaming() : NULL;
+    bool           far = any_far(s->step->ninputs, operands + s->step->form.n);
+    ar_kernel_args args = { data, strides, shapes, s->sizes, stream, ar_folds(), far };
 
     if (n > MOST_OPERANDS)
         return ar_fail(err, ARRAS_ELIMIT, "a step has %d arrays, and at most %d can be read", n,

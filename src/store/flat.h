@@ -28,8 +28,12 @@ arras_status ar_flat_write(const ar_flat *flat, const ar_store_info *info, const
                            const int64_t *hi, const void *cells, const char *name,
                            arras_error *err);
 /* From now on behind the back of whoever has something to write. */
-arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, const char *name,
-                                  arras_error *err);
+arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, int64_t memory,
+                                  const char *name, arras_error *err);
+/* Memory in which cells lo <= i < hi may be put together for ar_flat_write; NULL: none just now.
+ */
+void *ar_flat_lend(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                   const int64_t *hi);
 /* All that was written is in the file, and `behind` is gone. */
 arras_status ar_flat_settle(ar_flat *flat, const char *name, arras_error *err);
 

@@ -135,11 +135,16 @@ static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *h
     return ar_flat_write(&f->flat, &self->info, lo, hi, cells, self->name, err);
 }
 
-static arras_status write_behind(ar_sink *self, arras_error *err)
+static arras_status write_behind(ar_sink *self, int64_t memory, arras_error *err)
 {
     flat_sink *f = (flat_sink *)self;
 
-    return ar_flat_write_behind(&f->flat, &self->info, self->name, err);
+    return ar_flat_write_behind(&f->flat, &self->info, memory, self->name, err);
+}
+
+static void *lend(ar_sink *self, const int64_t *lo, const int64_t *hi)
+{
+    return ar_flat_lend(&((flat_sink *)self)->flat, &self->info, lo, hi);
 }
 
 static void release(flat_sink *f)
@@ -173,9 +178,11 @@ static arras_status finish(ar_sink *self, arras_error *err)
     return status;
 }
 
-static const ar_sink_type sink_type = {
-    .write_box = write_box, .write_behind = write_behind, .finish = finish, .abandon = abandon
-};
+static const ar_sink_type sink_type = { .write_box = write_box,
+                                        .write_behind = write_behind,
+                                        .lend = lend,
+                                        .finish = finish,
+                                        .abandon = abandon };
 
 static arras_status write_fill(flat_sink *f, const void *fill, int64_t bytes, arras_error *err)
 {

@@ -28,6 +28,15 @@ static arras_status write_run(const ar_flat *flat, const char *from, int64_t run
     return ar_file_write(flat->fd, from, run, place, name, err);
 }
 
+static int64_t place_of(const ar_flat *flat, int rank, const int64_t *index)
+{
+    int64_t place = flat->start;
+
+    for (int k = 0; k < rank; k++)
+        place += index[k] * flat->step[k];
+    return place;
+}
+
 arras_status ar_flat_write(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
                            const int64_t *hi, const void *cells, const char *name, arras_error *err)
 {
@@ -38,11 +47,7 @@ arras_status ar_flat_write(const ar_flat *flat, const ar_store_info *info, const
 
     memcpy(at, lo, sizeof *at * (size_t)info->rank);
     while (run > 0 && d >= 0 && status == ARRAS_OK) {
-        int64_t place = flat->start;
-
-        for (int k = 0; k < info->rank; k++)
-            place += at[k] * flat->step[k];
-        status = write_run(flat, from, run, place, name, err);
+        status = write_run(flat, from, run, place_of(flat, info->rank, at), name, err);
         from += run;
         for (d = outer - 1; d >= 0 && ++at[d] == hi[d]; d--)
             at[d] = lo[d];
@@ -50,8 +55,21 @@ arras_status ar_flat_write(const ar_flat *flat, const ar_store_info *info, const
     return status;
 }
 
-arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, const char *name,
-                                  arras_error *err)
+/* Only what lies in one piece in the file can be written as it is. */
+void *ar_flat_lend(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                   const int64_t *hi)
+{
+    int64_t run;
+    int     outer = find_run(info, lo, hi, &run);
+
+    for (int d = 0; d < outer; d++)
+        if (hi[d] - lo[d] != 1)
+            return NULL;
+    return flat->behind ? ar_behind_lend(flat->behind, run, place_of(flat, info->rank, lo)) : NULL;
+}
+
+arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, int64_t memory,
+                                  const char *name, arras_error *err)
 {
     int64_t bytes = 0;
 
@@ -59,7 +77,7 @@ arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, cons
         !ar_flat_bytes(&bytes, (int64_t)arras_dtype_size(info->dtype), info->rank, info->shape) ||
         bytes == 0)
         return ARRAS_OK;
-    return ar_behind_new(&flat->behind, flat->fd, flat->start, bytes, name, err);
+    return ar_behind_new(&flat->behind, flat->fd, flat->start, bytes, memory, name, err);
 }
 
 arras_status ar_flat_settle(ar_flat *flat, const char *name, arras_error *err)

@@ -93,7 +93,8 @@ typedef arras_sink_options ar_sink_options;
 
 typedef struct arras_sink ar_sink;
 
-enum { AR_BEHIND_BYTES = 16 << 20 };
+/* Memory for what is written behind: less is of no use, more neither. */
+enum { AR_BEHIND_LEAST = 16 << 20, AR_BEHIND_MOST = 32 << 20 };
 
 typedef struct {
     /* Stores the bytes of a whole chunk, at most once for each.  Several threads at once. */
@@ -102,9 +103,12 @@ typedef struct {
     /* Instead, for arrays that are not chunked: cells lo <= i < hi in C order.  May be NULL. */
     arras_status (*write_box)(ar_sink *self, const int64_t *lo, const int64_t *hi,
                               const void *cells, arras_error *err);
-    /* From now on cells go to the disk while their writer goes on, which takes AR_BEHIND_BYTES of
+    /* From now on cells go to the disk while their writer goes on, which takes so many bytes of
      * memory; nothing changes where that can't be done.  May be NULL. */
-    arras_status (*write_behind)(ar_sink *self, arras_error *err);
+    arras_status (*write_behind)(ar_sink *self, int64_t memory, arras_error *err);
+    /* Memory of the sink's own in which a box may be computed, in C order, that write_box will be
+     * called with: so no copy is made.  NULL: there is none just now.  May be NULL. */
+    void *(*lend)(ar_sink *self, const int64_t *lo, const int64_t *hi);
     /* Whether all cells of a box are there, from an earlier process.  May be NULL: none are. */
     bool (*has_box)(ar_sink *self, const int64_t *lo, const int64_t *hi);
     /* All is written: the array appears under its name, whole.  Releases the sink either way. */

@@ -42,11 +42,16 @@ static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *h
     return ar_flat_write(&s->cells, &self->info, lo, hi, cells, self->name, err);
 }
 
-static arras_status write_behind(ar_sink *self, arras_error *err)
+static arras_status write_behind(ar_sink *self, int64_t memory, arras_error *err)
 {
     ar_h5_sink *s = (ar_h5_sink *)self;
 
-    return ar_flat_write_behind(&s->cells, &self->info, self->name, err);
+    return ar_flat_write_behind(&s->cells, &self->info, memory, self->name, err);
+}
+
+static void *lend(ar_sink *self, const int64_t *lo, const int64_t *hi)
+{
+    return ar_flat_lend(&((ar_h5_sink *)self)->cells, &self->info, lo, hi);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -85,9 +90,11 @@ static void abandon(ar_sink *self)
 }
 
 static const ar_sink_type chunked = { .put = ar_h5_put, .finish = finish, .abandon = abandon };
-static const ar_sink_type contiguous = {
-    .write_box = write_box, .write_behind = write_behind, .finish = finish, .abandon = abandon
-};
+static const ar_sink_type contiguous = { .write_box = write_box,
+                                         .write_behind = write_behind,
+                                         .lend = lend,
+                                         .finish = finish,
+                                         .abandon = abandon };
 
 /* ---- What it is to be ------------------------------------------------------------------------ */
 

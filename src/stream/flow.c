@@ -20,14 +20,18 @@ static arras_status count_bytes(ar_flow *flow, arras_error *err)
     return ARRAS_OK;
 }
 
-/* Whether an array is written behind the back of those who compute: it is larger than the memory
- * that the run may have, so nobody counts on finding it in the system's cache later. */
-static bool is_written_behind(const ar_flow *flow, const ar_flow_array *a)
+/* Memory for an array that is written behind the back of those who compute; 0: it is not.  It must
+ * be larger than the memory that the run may have, so that nobody counts on finding it in the
+ * system's cache later. */
+static int64_t memory_behind(const ar_flow *flow, const ar_flow_array *a)
 {
     enum { SHARE = 8 }; /* of the memory: one part in so many is not missed */
+    int64_t memory = ar_min64(flow->memory / SHARE, AR_BEHIND_MOST);
 
     return a->sink && a->sink->type->write_behind && a->bytes > flow->memory &&
-           AR_BEHIND_BYTES <= flow->memory / SHARE;
+                   memory >= AR_BEHIND_LEAST
+               ? memory
+               : 0;
 }
 
 static arras_status write_behind(ar_flow *flow, arras_error *err)
@@ -36,12 +40,13 @@ static arras_status write_behind(ar_flow *flow, arras_error *err)
 
     for (int i = 0; i < flow->narrays && status == ARRAS_OK; i++) {
         ar_flow_array *a = &flow->arrays[i];
+        int64_t        memory = memory_behind(flow, a);
 
-        a->behind = is_written_behind(flow, a);
+        a->behind = memory > 0;
         if (!a->behind)
             continue;
-        flow->memory -= AR_BEHIND_BYTES;
-        status = a->sink->type->write_behind(a->sink, err);
+        flow->memory -= memory;
+        status = a->sink->type->write_behind(a->sink, memory, err);
     }
     return status;
 }
@@ -137,10 +142,12 @@ static arras_status make_worker(ar_flow *flow, ar_flow_worker *w, arras_error *e
     w->regions = ar_arena_alloc(&flow->arena, n, sizeof *w->regions);
     w->places = ar_arena_alloc(&flow->arena, n, sizeof *w->places);
     w->strides = ar_arena_alloc(&flow->arena, n * ARRAS_MAX_RANK, sizeof *w->strides);
+    w->lent = ar_arena_alloc(&flow->arena, n, sizeof *w->lent);
     w->sparse = ar_arena_alloc(&flow->arena, n, sizeof *w->sparse);
     w->sparse_bytes = ar_arena_alloc(&flow->arena, n, sizeof *w->sparse_bytes);
     w->operands = ar_arena_alloc(&flow->arena, (size_t)most_operands(flow), sizeof *w->operands);
-    if (w->regions && w->places && w->strides && w->sparse && w->sparse_bytes && w->operands)
+    if (w->regions && w->places && w->strides && w->lent && w->sparse && w->sparse_bytes &&
+        w->operands)
         return ARRAS_OK;
     return ar_fail_memory(err, n * sizeof *w->regions);
 }

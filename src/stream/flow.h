@@ -36,12 +36,21 @@ struct ar_flow_worker {
     ar_region  *regions; /* by array */
     ar_operand *places;  /* by array */
     int64_t    *strides; /* ARRAS_MAX_RANK for each array */
-    void      **sparse;  /* by array: a mapping of its own, for regions with gaps */
+    char      **lent;    /* by array: its cells in memory that is not the worker's; NULL: none */
+    void      **sparse;  /* by array: a mapping of its own, for regions with gaps, or of a file */
     size_t     *sparse_bytes;
     ar_operand *operands; /* of a stage */
     char       *scratch;
     int64_t     scratch_bytes;
 };
+
+/* Kernels may look so many bytes ahead; less is not worth a mapping. */
+enum { AR_FLOW_AHEAD = 4096, AR_FLOW_MAP_LEAST = 1 << 16 };
+
+/* Where a mapping of a file has the cells of a box, in C order; NULL: they have to be read.  The
+ * caller unmaps `pages`, if that was set (flow_map.c). */
+char *ar_flow_map(void **pages, size_t *size, ar_source *source, const int64_t *lo,
+                  const int64_t *hi);
 
 /* A task function: tiles of an ar_pass. */
 arras_status ar_pass_run(void *context, int64_t first, int64_t last, int thread, arras_error *err);

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Kernels may look a little ahead. */
-enum { ALIGN = 64, AHEAD = 4096 };
+enum { ALIGN = 64 };
 
 /* ---- Scratch memory -------------------------------------------------------------------------- */
 
@@ -29,14 +28,14 @@ static void set_place(ar_flow_worker *w, int array, const ar_flow *flow, char *f
 
     for (int axis = 0; axis < a->rank; axis++)
         origin -= (uintptr_t)(w->regions[array].axes[axis].lo * strides[axis]);
-    w->places[array] = (ar_operand){ (char *)origin, a->shape, strides };
+    w->places[array] = (ar_operand){ (char *)origin, a->shape, strides, false };
 }
 
 /* With a gap, only pages that are used take memory. */
 static arras_status place_sparse(ar_flow_worker *w, int array, const ar_flow *flow, int64_t bytes,
                                  arras_error *err)
 {
-    size_t size = (size_t)bytes + AHEAD;
+    size_t size = (size_t)bytes + AR_FLOW_AHEAD;
     void  *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -98,17 +97,59 @@ static bool is_direct(const ar_pass *pass, const ar_flow_worker *w, int array, i
     return false;
 }
 
+/* Whether an array comes out of a file in this pass. */
+static bool is_read(const ar_pass *pass, int array)
+{
+    const ar_flow_array *a = &pass->flow->arrays[array];
+
+    if (a->spill_path)
+        return a->level < pass->level;
+    return a->source && !ar_pass_has_whole(pass, array);
+}
+
+/* A target that is written behind, of which nobody needs more than the tile's own cells, is
+ * computed where it is written from, if there is room. */
+static void borrow_of_sinks(const ar_pass *pass, ar_flow_worker *w, int64_t tile)
+{
+    int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+
+    for (int i = 0; i < pass->ntargets; i++) {
+        int            array = pass->targets[i];
+        ar_flow_array *a = &pass->flow->arrays[array];
+
+        ar_pass_box(lo, hi, pass, array, tile);
+        if (a->behind && a->sink->type->lend && !a->whole && !a->spill &&
+            same_box(&w->regions[array], lo, hi))
+            w->lent[array] = a->sink->type->lend(a->sink, lo, hi);
+    }
+}
+
+/* What is kept is loaded to where it stays. */
+static void borrow_of_sources(const ar_pass *pass, ar_flow_worker *w, int64_t tile)
+{
+    int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+
+    for (int a = 0; a < pass->flow->narrays; a++) {
+        if (!w->regions[a].any || !is_read(pass, a) || !ar_region_is_box(&w->regions[a]) ||
+            is_direct(pass, w, a, tile))
+            continue;
+        ar_region_part(lo, hi, &w->regions[a], 0);
+        w->lent[a] =
+            ar_flow_map(&w->sparse[a], &w->sparse_bytes[a], pass->flow->arrays[a].source, lo, hi);
+    }
+}
+
 static void use_whole(ar_flow_worker *w, const ar_flow *flow, int array)
 {
     const ar_flow_array *a = &flow->arrays[array];
 
-    w->places[array] = (ar_operand){ a->whole, a->shape, a->strides };
+    w->places[array] = (ar_operand){ a->whole, a->shape, a->strides, false };
 }
 
 /* Whether an array of the tile lies in scratch memory, in one piece. */
 static bool is_in_scratch(const ar_pass *pass, const ar_flow_worker *w, int array, int64_t tile)
 {
-    return w->regions[array].any && ar_region_is_box(&w->regions[array]) &&
+    return w->regions[array].any && ar_region_is_box(&w->regions[array]) && !w->lent[array] &&
            !ar_pass_has_whole(pass, array) && !is_direct(pass, w, array, tile);
 }
 
@@ -120,18 +161,35 @@ static int64_t strides_of(ar_flow_worker *w, const ar_flow *flow, int array)
     return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
+static bool is_input(const ar_pass *pass, int array)
+{
+    for (int i = 0; i < pass->nstages; i++) {
+        const ar_stage *s = pass->flow->stages[pass->stages[i]];
+
+        for (int k = 0; k < s->ninputs; k++)
+            if (s->inputs[k] == array)
+                return true;
+    }
+    return false;
+}
+
 static arras_status place_array(const ar_pass *pass, ar_flow_worker *w, int array, int64_t tile,
                                 arras_error *err)
 {
     const ar_flow *flow = pass->flow;
 
-    if (ar_pass_has_whole(pass, array) || is_direct(pass, w, array, tile))
+    if (ar_pass_has_whole(pass, array) || is_direct(pass, w, array, tile)) {
         use_whole(w, flow, array);
-    else if (w->regions[array].any)
+    } else if (w->lent[array]) {
+        strides_of(w, flow, array);
+        set_place(w, array, flow, w->lent[array]);
+        w->places[array].far = is_read(pass, array) || !is_input(pass, array);
+    } else if (w->regions[array].any) {
         return place_sparse(w, array, flow, strides_of(w, flow, array), err);
-    else /* kernels look at its strides all the same */
+    } else { /* kernels look at its strides all the same */
         w->places[array] = (ar_operand){ w->scratch, flow->arrays[array].shape,
-                                         w->strides + (ptrdiff_t)array * ARRAS_MAX_RANK };
+                                         w->strides + (ptrdiff_t)array * ARRAS_MAX_RANK, false };
+    }
     return ARRAS_OK;
 }
 
@@ -143,10 +201,13 @@ static arras_status place_arrays(const ar_pass *pass, ar_flow_worker *w, int64_t
     int64_t        bytes = 0;
     arras_status   status;
 
+    memset(w->lent, 0, (size_t)flow->narrays * sizeof *w->lent);
+    borrow_of_sinks(pass, w, tile);
+    borrow_of_sources(pass, w, tile);
     for (int a = 0; a < flow->narrays; a++)
         if (is_in_scratch(pass, w, a, tile))
             bytes += strides_of(w, flow, a);
-    status = grow_scratch(w, bytes + AHEAD, err);
+    status = grow_scratch(w, bytes + AR_FLOW_AHEAD, err);
     bytes = 0;
     for (int a = 0; a < flow->narrays && status == ARRAS_OK; a++) {
         if (!is_in_scratch(pass, w, a, tile)) {
@@ -173,16 +234,6 @@ static arras_status read_array(const ar_pass *pass, ar_flow_worker *w, int array
                                      w->places[array].strides, err);
     }
     return status;
-}
-
-/* Whether an array comes out of a file in this pass. */
-static bool is_read(const ar_pass *pass, int array)
-{
-    const ar_flow_array *a = &pass->flow->arrays[array];
-
-    if (a->spill_path)
-        return a->level < pass->level;
-    return a->source && !ar_pass_has_whole(pass, array);
 }
 
 static arras_status fail_in(const ar_pass *pass, const ar_stage *s, const int64_t *lo,
@@ -285,7 +336,7 @@ static arras_status run_tile(const ar_pass *pass, ar_flow_worker *w, int64_t til
     ar_pass_regions(w->regions, pass, tile);
     status = place_arrays(pass, w, tile, err);
     for (int a = 0; a < flow->narrays && status == ARRAS_OK; a++)
-        if (w->regions[a].any && is_read(pass, a))
+        if (w->regions[a].any && is_read(pass, a) && !w->lent[a])
             status = read_array(pass, w, a, err);
     for (int i = 0; i < pass->nstages && status == ARRAS_OK; i++)
         if (w->regions[flow->stages[pass->stages[i]]->results[0]].any)
