@@ -406,7 +406,7 @@ static void print_short_rows(ar_writer *w, ar_c_results *r)
     find_vectors(&reads, w, r);
     r->gathered = !r->one_vector && ar_c_rows_find(&rows, w, r->form->n, r->cells) ? &rows : NULL;
     wide = r->gathered && r->vectors && leaves_lanes_empty(w, r) &&
-           ar_c_rows_are_vectors(&rows, ar_c_result_dtype(r, 0));
+           ar_c_rows_are_vectors(&rows, w, ar_c_result_dtype(r, 0));
     if (r->vectors && !wide)
         r->gathered = NULL;
     open_short_rows(w, r, axis);

@@ -76,7 +76,7 @@ bool ar_c_rows_find(ar_c_rows *out, ar_writer *w, int n, const arras_expr *cells
     finder  f = { .w = w, .rows = out, .walk = ++w->stamp };
     int64_t bytes = 0;
 
-    out->n = 0;
+    out->n = out->nspread = 0;
     for (int k = 0; k < n; k++)
         if (!find(&f, cells[k]))
             return false;
@@ -147,12 +147,45 @@ void ar_c_rows_open(ar_writer *w, ar_c_rows *rows)
 
 /* ---- As vectors ------------------------------------------------------------------------------ */
 
-bool ar_c_rows_are_vectors(const ar_c_rows *rows, arras_dtype dtype)
+/* The cells of a read, one for each row, lie side by side: then they need no buffer, but are spread
+ * over the lanes of their rows. */
+static bool is_spread(ar_writer *w, arras_expr load)
 {
+    int       row = w->lambda->rank - 2, at = -1;
+    arras_dim behind = 1;
+    int64_t   number;
+
+    if (load->kind != AR_EXPR_LOAD || load->uses & last_axis(w) || !ar_c_is_all_inside(w, load) ||
+        !w->form->dense[load->ints[0]])
+        return false;
+    for (int axis = 0; axis < load->rank; axis++) {
+        arras_expr index = load->args[axis];
+        bool       runs = index->kind == AR_EXPR_INDEX;
+
+        if ((!runs && !ar_c_integer(&number, index)) || (at >= 0 && runs && index->ints[0] == row))
+            return false;
+        behind = at >= 0 ? behind * w->lambda->inputs[load->ints[0]]->shape[axis] : 1;
+        at = runs && index->ints[0] == row ? axis : at;
+    }
+    return at >= 0 && behind == 1;
+}
+
+bool ar_c_rows_are_vectors(ar_c_rows *rows, ar_writer *w, arras_dtype dtype)
+{
+    int n = 0;
+
     for (int i = 0; i < rows->n; i++)
         if (rows->leaves[i]->type.dtype != dtype || rows->leaves[i]->type.weak)
             return false;
-    return rows->n > 0 && ar_c_has_wide_vectors();
+    if (!ar_c_has_wide_vectors())
+        return false;
+    for (int i = 0; i < rows->n; i++)
+        if (is_spread(w, rows->leaves[i]))
+            rows->spread[rows->nspread++] = rows->leaves[i];
+        else
+            rows->leaves[n++] = rows->leaves[i];
+    rows->n = n;
+    return n > 0;
 }
 
 /* Lanes that belong to no cell are overwritten by the next row. */
@@ -189,6 +222,65 @@ void ar_c_rows_gather_vectors(ar_writer *w, ar_c_rows *rows, int64_t length)
     ar_c_strip_close(&strip);
 }
 
+/* pN: the cell of the first row. */
+static void point_to_spread(ar_writer *w, arras_expr load)
+{
+    int         operand = ar_c_operand(w, load), row = w->lambda->rank - 2;
+    const char *type = ar_c_type(load->type.dtype);
+    int64_t     number;
+
+    ar_text_printf(w->out, "const %s *const p%" PRId64 " = (const %s *)(d%d", type, load->id, type,
+                   operand);
+    for (int axis = 0; axis < load->rank; axis++) {
+        arras_expr index = load->args[axis];
+
+        if (ar_c_integer(&number, index))
+            ar_text_printf(w->out, " + %" PRId64 "ll", number);
+        else
+            ar_text_printf(w->out, " + %s%d", index->ints[0] == row ? "row" : "i",
+                           (int)index->ints[0]);
+        ar_text_printf(w->out, " * s%d_%d", operand, axis);
+    }
+    ar_text_add(w->out, ");\n");
+}
+
+/* Which of the rows that a vector reaches each lane belongs to, if it starts with cell 0, 1, ... of
+ * its first row. */
+static void put_spreading(ar_writer *w, int64_t length, int cells)
+{
+    ar_text_printf(w->out, "static const INDICES_%s spreading[%d] = {\n", w->vector, (int)length);
+    for (int start = 0; start < length; start++) {
+        ar_text_add(w->out, "{ ");
+        for (int lane = 0; lane < cells; lane++)
+            ar_text_printf(w->out, "%d, ", (start + lane) / (int)length);
+        ar_text_add(w->out, "},\n");
+    }
+    ar_text_add(w->out, "};\n");
+}
+
+/* Rows that are not there are not read. */
+static void put_spread(ar_writer *w, const ar_c_rows *rows, int64_t length, int cells)
+{
+    int s = rows->strip.number, reached = (cells + (int)length - 2) / (int)length + 1;
+
+    if (rows->nspread == 0)
+        return;
+    ar_text_printf(w->out,
+                   "const int64_t row = e%d / %d;\n"
+                   "const int there = rows - row < %d ? rows - row : %d;\n"
+                   "const INDICES_%s lanes = spreading[e%d %% %d];\n",
+                   s, (int)length, reached, reached, w->vector, s, (int)length);
+    for (int i = 0; i < rows->nspread; i++) {
+        arras_expr e = rows->spread[i];
+
+        ar_c_vector_start(w, e);
+        ar_text_printf(w->out,
+                       "PICK_%s(SOME_%s((const void *)(p%" PRId64 " + row), there), lanes);\n",
+                       w->vector, w->vector, e->id);
+        ar_c_set(w, e, (ar_c_state){ .place = AR_C_VALUE });
+    }
+}
+
 void ar_c_rows_open_vectors(ar_writer *w, ar_c_rows *rows, int64_t length, arras_dtype dtype)
 {
     int cells = WIDE_BYTES / (int)ar_dtype_size(dtype), s;
@@ -197,15 +289,20 @@ void ar_c_rows_open_vectors(ar_writer *w, ar_c_rows *rows, int64_t length, arras
     rows->strip.beside = last_axis(w) >> 1;
     s = rows->strip.number;
     snprintf(rows->strip.name, sizeof rows->strip.name, "e%d", s);
+    w->wide = true;
+    ar_c_vector_set(w, &rows->strip, dtype);
+    for (int i = 0; i < rows->nspread; i++)
+        point_to_spread(w, rows->spread[i]);
+    if (rows->nspread)
+        put_spreading(w, length, cells);
     ar_text_printf(w->out,
                    "const int64_t at%d = 0, cells = rows * %d;\n"
                    "for (int64_t e%d = 0; e%d < cells; e%d += %d) {\n"
                    "const int left = cells - e%d < %d ? cells - e%d : %d;\n",
                    s, (int)length, s, s, s, cells, s, cells, s, cells);
+    put_spread(w, rows, length, cells);
     for (int i = 0; i < rows->n; i++)
         ar_c_set(w, rows->leaves[i], (ar_c_state){ .place = AR_C_BUFFER, .strip = &rows->strip });
-    w->wide = true;
-    ar_c_vector_set(w, &rows->strip, dtype);
 }
 
 void ar_c_rows_close_vectors(ar_writer *w)

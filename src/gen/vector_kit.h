@@ -159,10 +159,12 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define MASKED_f64x4(p, f, a, b) MASKED(f64x4, p, f, a, b)
 #endif
 
-/* Lanes of a vector as a vector of indices says, for those who have masks; and such a vector from
- * the first n of a row of indices. */
+/* Lanes of a vector as a vector of indices says, for those who have masks; such a vector from the
+ * first n of a row of indices; and a wide vector of the first n cells of a row. */
 typedef long long INDICES_f64x4 __attribute__((vector_size(32)));
 typedef int32_t   INDICES_f32x8 __attribute__((vector_size(32)));
+typedef long long INDICES_f64x8 __attribute__((vector_size(64)));
+typedef int32_t   INDICES_f32x16 __attribute__((vector_size(64)));
 typedef int32_t   i32x4 __attribute__((vector_size(16)));
 #define ROW_f32x8(p, n) __builtin_ia32_loaddqusi256_mask((void *)(p), (i32x8){ 0 }, (1 << (n)) - 1)
 #define ROW_f64x4(p, n)                                                                            \
@@ -173,11 +175,17 @@ typedef int32_t   i32x4 __attribute__((vector_size(16)));
 #else
 #define LONGER(v) __builtin_ia32_pmovsxdq256(v)
 #endif
+#define SOME_f32x16(p, n) __builtin_ia32_loadups512_mask(p, (f32x16){ 0 }, (1 << (n)) - 1)
+#define SOME_f64x8(p, n) __builtin_ia32_loadupd512_mask(p, (f64x8){ 0 }, (1 << (n)) - 1)
 #define PICK_f32x8(v, at) __builtin_ia32_permvarsf256(v, at)
 #if defined __clang__
 #define PICK_f64x4(v, at) __builtin_ia32_permvardf256(v, at)
+#define PICK_f32x16(v, at) __builtin_ia32_permvarsf512(v, at)
+#define PICK_f64x8(v, at) __builtin_ia32_permvardf512(v, at)
 #else
 #define PICK_f64x4(v, at) __builtin_ia32_permvardf256_mask(v, at, (f64x4){ 0 }, -1)
+#define PICK_f32x16(v, at) __builtin_ia32_permvarsf512_mask(v, at, (f32x16){ 0 }, -1)
+#define PICK_f64x8(v, at) __builtin_ia32_permvardf512_mask(v, at, (f64x8){ 0 }, -1)
 #endif
 
 /* The first n cells of a vector, for those who have masks. */
