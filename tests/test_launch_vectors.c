@@ -144,9 +144,9 @@ static void pools(void)
 
 enum { FROM_ROWS = 37, FROM_CELLS = 9, ROWS_THAT_JUMP = 61 };
 
-/* Rows of `length` cells of x, wherever data says: across[row] of x, its cell nodes[row, k], which
- * is one of the first `cells`. */
-static arras_array jumped_among(arras_array x, int64_t length, int cells)
+/* So many rows of `length` cells of x, wherever data says: across[row] of x, its cell nodes[row,
+ * k], which is one of the first `cells`. */
+static arras_array jumped_among(arras_array x, int64_t rows, int64_t length, int cells)
 {
     static int32_t across[ROWS_THAT_JUMP], nodes[ROWS_THAT_JUMP * 16];
     arras_item     items[2];
@@ -155,16 +155,15 @@ static arras_array jumped_among(arras_array x, int64_t length, int cells)
         across[i] = i * 17 % FROM_ROWS;
     for (int64_t i = 0; i < ROWS_THAT_JUMP * length; i++)
         nodes[i] = (int32_t)(i * 5 % cells);
-    items[0] =
-        arras_gather(arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, 1 }, NULL, across));
-    items[1] = arras_gather(
-        arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ ROWS_THAT_JUMP, length }, NULL, nodes));
+    items[0] = arras_gather(arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ rows, 1 }, NULL, across));
+    items[1] =
+        arras_gather(arras_borrow(g, ARRAS_I32, 2, (int64_t[]){ rows, length }, NULL, nodes));
     return arras_index(x, 2, items);
 }
 
 static arras_array jumped(arras_array x, int64_t length)
 {
-    return jumped_among(x, length, FROM_CELLS);
+    return jumped_among(x, ROWS_THAT_JUMP, length, FROM_CELLS);
 }
 
 /* The cells of rows, each in an order that data says. */
@@ -209,14 +208,13 @@ static void jumping_rows(void)
 }
 
 /* One number for each row. */
-static arras_array weights(arras_dtype dtype)
+static arras_array weights(arras_dtype dtype, int64_t rows)
 {
     static double cells[ROWS_THAT_JUMP];
 
     for (int i = 0; i < ROWS_THAT_JUMP; i++)
         cells[i] = 0.5 + i % 7;
-    return arras_cast(arras_borrow(g, ARRAS_F64, 2, (int64_t[]){ ROWS_THAT_JUMP, 1 }, NULL, cells),
-                      dtype);
+    return arras_cast(arras_borrow(g, ARRAS_F64, 2, (int64_t[]){ rows, 1 }, NULL, cells), dtype);
 }
 
 /* Rows with much to compute: those of many are gathered first, as vectors or cell by cell.  cells:
@@ -229,14 +227,50 @@ static void check_gathered(arras_dtype dtype, int64_t length, int cells)
     CASE("%s, rows of %d from rows of %d", arras_dtype_name(dtype), (int)length, cells);
     start();
     x = arras_placeholder(g, "x", dtype, 2, shape);
-    y = jumped_among(x, length, cells);
-    away = arras_subtract(y, arras_multiply(weights(dtype), arras_float(g, 0.5)));
+    y = jumped_among(x, ROWS_THAT_JUMP, length, cells);
+    away = arras_subtract(y, arras_multiply(weights(dtype, ROWS_THAT_JUMP), arras_float(g, 0.5)));
     for (int i = 0; i < 45; i++)
         y = i % 16 == 15 ? arras_sqrt(arras_abs(y)) : linked(y, away, i);
-    arras_output(g, "y", arras_multiply(y, weights(dtype)));
+    arras_output(g, "y", arras_multiply(y, weights(dtype, ROWS_THAT_JUMP)));
     arras_output(g, "away", away);
     check_program(dtype, FROM_ROWS, cells);
     finish(NULL);
+}
+
+/* The same with cells of rows at hand, which are taken from vectors of several rows, the last of
+ * which end where nothing may be read behind them. */
+static void check_at_hand(arras_dtype dtype, int64_t length, int cells)
+{
+    static int32_t order[16];
+    arras_dim      shape[2] = { FROM_ROWS, cells };
+    arras_item     items[2] = { arras_all_of_axis() };
+    arras_array    x, here, there, y;
+
+    CASE("%s, rows of %d at hand, of %d", arras_dtype_name(dtype), (int)length, cells);
+    start();
+    for (int k = 0; k < length; k++)
+        order[k] = (int32_t)(length - k) * 2 % cells;
+    items[1] = arras_gather(arras_borrow(g, ARRAS_I32, 1, &length, NULL, order));
+    y = x = arras_placeholder(g, "x", dtype, 2, shape);
+    here = arras_index(x, 2, items);
+    there = jumped_among(x, FROM_ROWS, length, cells);
+    y = arras_subtract(there, arras_multiply(weights(dtype, FROM_ROWS), here));
+    for (int i = 0; i < 45; i++)
+        y = linked(y, i % 2 ? here : there, i);
+    arras_output(g, "y", arras_multiply(y, weights(dtype, FROM_ROWS)));
+    check_at_end_of_page(dtype, FROM_ROWS, cells);
+    finish(NULL);
+}
+
+static void rows_at_hand(void)
+{
+    const int cells[] = { 3, 4, 5, 8, 16 };
+
+    for (int64_t length = 1; length <= 6; length++)
+        for (size_t k = 0; k < AR_COUNT(cells); k++)
+            check_at_hand(k % 2 == (size_t)length % 2 ? ARRAS_F64 : ARRAS_F32, length, cells[k]);
+    check_at_hand(ARRAS_F64, 3, 4);
+    check_at_hand(ARRAS_F32, 6, 10);
 }
 
 static void gathered_rows(void)
@@ -365,6 +399,7 @@ TEST_MAIN
     RUN(pools);
     RUN(jumping_rows);
     RUN(gathered_rows);
+    RUN(rows_at_hand);
     RUN(doubled_indices);
     RUN(anything);
 }

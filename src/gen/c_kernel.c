@@ -409,6 +409,8 @@ static void print_short_rows(ar_writer *w, ar_c_results *r)
            ar_c_rows_are_vectors(&rows, w, ar_c_result_dtype(r, 0));
     if (r->vectors && !wide)
         r->gathered = NULL;
+    if (wide)
+        ar_c_rows_declare_picks(w, &rows, short_length(w->lambda), ar_c_result_dtype(r, 0));
     open_short_rows(w, r, axis);
     if (wide)
         print_wide_rows(w, r, axis, &reads);

@@ -76,7 +76,7 @@ bool ar_c_rows_find(ar_c_rows *out, ar_writer *w, int n, const arras_expr *cells
     finder  f = { .w = w, .rows = out, .walk = ++w->stamp };
     int64_t bytes = 0;
 
-    out->n = out->nspread = 0;
+    out->n = out->nspread = out->npicked = 0;
     for (int k = 0; k < n; k++)
         if (!find(&f, cells[k]))
             return false;
@@ -147,32 +147,76 @@ void ar_c_rows_open(ar_writer *w, ar_c_rows *rows)
 
 /* ---- As vectors ------------------------------------------------------------------------------ */
 
+/* Indices of axes, or numbers; that of the row axis is at most one. */
+static bool is_plain_index(arras_expr index)
+{
+    int64_t number;
+
+    return index->kind == AR_EXPR_INDEX || ar_c_integer(&number, index);
+}
+
+/* The axis of a read that goes with the rows, if all indices before `end` are plain; else -1. */
+static int axis_of_rows(ar_writer *w, arras_expr load, int end)
+{
+    int row = w->lambda->rank - 2, at = -1;
+
+    if (load->kind != AR_EXPR_LOAD || !ar_c_is_all_inside(w, load) ||
+        !w->form->dense[load->ints[0]])
+        return -1;
+    for (int axis = 0; axis < end; axis++) {
+        arras_expr index = load->args[axis];
+
+        if (!is_plain_index(index) || index->uses & last_axis(w) ||
+            (at >= 0 && index->uses >> row & 1))
+            return -1;
+        at = index->uses >> row & 1 ? axis : at;
+    }
+    return at;
+}
+
+static arras_dim length_of(const ar_writer *w, arras_expr load, int axis)
+{
+    return w->lambda->inputs[load->ints[0]]->shape[axis];
+}
+
 /* The cells of a read, one for each row, lie side by side: then they need no buffer, but are spread
  * over the lanes of their rows. */
 static bool is_spread(ar_writer *w, arras_expr load)
 {
-    int       row = w->lambda->rank - 2, at = -1;
-    arras_dim behind = 1;
-    int64_t   number;
+    int at = axis_of_rows(w, load, load->rank);
 
-    if (load->kind != AR_EXPR_LOAD || load->uses & last_axis(w) || !ar_c_is_all_inside(w, load) ||
-        !w->form->dense[load->ints[0]])
-        return false;
-    for (int axis = 0; axis < load->rank; axis++) {
-        arras_expr index = load->args[axis];
-        bool       runs = index->kind == AR_EXPR_INDEX;
-
-        if ((!runs && !ar_c_integer(&number, index)) || (at >= 0 && runs && index->ints[0] == row))
+    for (int axis = at + 1; axis < load->rank && at >= 0; axis++)
+        if (length_of(w, load, axis) != 1)
             return false;
-        behind = at >= 0 ? behind * w->lambda->inputs[load->ints[0]]->shape[axis] : 1;
-        at = runs && index->ints[0] == row ? axis : at;
-    }
-    return at >= 0 && behind == 1;
+    return at >= 0;
+}
+
+/* How many rows a wide vector may have cells of. */
+static int rows_reached(int64_t length, int cells)
+{
+    return (cells + (int)length - 2) / (int)length + 1;
+}
+
+/* x[..., row, k[j]]: the cells of all rows that a vector reaches are in two vectors of x, and which
+ * of them are taken depends only on where in its first row it starts. */
+static bool is_picked(ar_writer *w, arras_expr load, int64_t length)
+{
+    int        last = load->rank - 1, row = w->lambda->rank - 2, cells;
+    arras_expr index;
+
+    if (load->kind != AR_EXPR_LOAD || last < 1 || axis_of_rows(w, load, last) != last - 1)
+        return false;
+    index = load->args[last];
+    cells = WIDE_BYTES / (int)ar_dtype_size(load->type.dtype);
+    return !(index->uses >> row & 1) && !ar_c_is_leaf(index) && !ar_c_may_fail(w, index) &&
+           !ar_dim_symbolic(length_of(w, load, last)) &&
+           rows_reached(length, cells) * length_of(w, load, last) <= 2 * cells;
 }
 
 bool ar_c_rows_are_vectors(ar_c_rows *rows, ar_writer *w, arras_dtype dtype)
 {
-    int n = 0;
+    int64_t length = w->lambda->shape[w->lambda->rank - 1];
+    int     n = 0;
 
     for (int i = 0; i < rows->n; i++)
         if (rows->leaves[i]->type.dtype != dtype || rows->leaves[i]->type.weak)
@@ -182,6 +226,8 @@ bool ar_c_rows_are_vectors(ar_c_rows *rows, ar_writer *w, arras_dtype dtype)
     for (int i = 0; i < rows->n; i++)
         if (is_spread(w, rows->leaves[i]))
             rows->spread[rows->nspread++] = rows->leaves[i];
+        else if (is_picked(w, rows->leaves[i], length))
+            rows->picked[rows->npicked++] = rows->leaves[i];
         else
             rows->leaves[n++] = rows->leaves[i];
     rows->n = n;
@@ -222,8 +268,8 @@ void ar_c_rows_gather_vectors(ar_writer *w, ar_c_rows *rows, int64_t length)
     ar_c_strip_close(&strip);
 }
 
-/* pN: the cell of the first row. */
-static void point_to_spread(ar_writer *w, arras_expr load)
+/* pN: the first cell of the first row.  axes: those that are known before the cells are. */
+static void point_to_row(ar_writer *w, arras_expr load, int axes)
 {
     int         operand = ar_c_operand(w, load), row = w->lambda->rank - 2;
     const char *type = ar_c_type(load->type.dtype);
@@ -231,7 +277,7 @@ static void point_to_spread(ar_writer *w, arras_expr load)
 
     ar_text_printf(w->out, "const %s *const p%" PRId64 " = (const %s *)(d%d", type, load->id, type,
                    operand);
-    for (int axis = 0; axis < load->rank; axis++) {
+    for (int axis = 0; axis < axes; axis++) {
         arras_expr index = load->args[axis];
 
         if (ar_c_integer(&number, index))
@@ -246,7 +292,7 @@ static void point_to_spread(ar_writer *w, arras_expr load)
 
 /* Which of the rows that a vector reaches each lane belongs to, if it starts with cell 0, 1, ... of
  * its first row. */
-static void put_spreading(ar_writer *w, int64_t length, int cells)
+static void declare_spreading(ar_writer *w, int64_t length, int cells)
 {
     ar_text_printf(w->out, "static const INDICES_%s spreading[%d] = {\n", w->vector, (int)length);
     for (int start = 0; start < length; start++) {
@@ -258,27 +304,95 @@ static void put_spreading(ar_writer *w, int64_t length, int cells)
     ar_text_add(w->out, "};\n");
 }
 
-/* Rows that are not there are not read. */
-static void put_spread(ar_writer *w, const ar_c_rows *rows, int64_t length, int cells)
+/* wN[start]: the same of the cells that a read takes of these rows. */
+static void declare_picking(ar_writer *w, arras_expr load, int64_t length, int cells)
 {
-    int s = rows->strip.number, reached = (cells + (int)length - 2) / (int)length + 1;
+    arras_expr index = load->args[load->rank - 1];
+    int        last = w->lambda->rank - 1;
+    size_t     mark = w->nchanges;
 
-    if (rows->nspread == 0)
-        return;
+    ar_text_printf(w->out, "INDICES_%s w%" PRId64 "[%d];\n", w->vector, load->id, (int)length);
+    ar_text_printf(w->out, "for (int64_t i%d = 0; i%d < %d; i%d++) {\n", last, last, (int)length,
+                   last);
+    w->vector = NULL;
+    ar_c_put(w, index);
+    ar_text_printf(w->out,
+                   "for (int start = 0; start < %d; start++)\n"
+                   "for (int lane = 0; lane < %d; lane++)\n"
+                   "if ((start + lane) %% %d == i%d)\n"
+                   "w%" PRId64 "[start][lane] = (start + lane) / %d * %d + ",
+                   (int)length, cells, (int)length, last, load->id, (int)length,
+                   (int)length_of(w, load, load->rank - 1));
+    ar_c_cast(w, index, ARRAS_I64);
+    ar_text_add(w->out, ";\n}\n");
+    ar_c_forget(w, mark);
+}
+
+/* The first read with the same indices, of rows of the same length. */
+static arras_expr picked_alike(const ar_writer *w, const ar_c_rows *rows, int i)
+{
+    for (int k = 0; k < i; k++) {
+        arras_expr a = rows->picked[k], b = rows->picked[i];
+
+        if (a->args[a->rank - 1] == b->args[b->rank - 1] &&
+            length_of(w, a, a->rank - 1) == length_of(w, b, b->rank - 1))
+            return a;
+    }
+    return rows->picked[i];
+}
+
+void ar_c_rows_declare_picks(ar_writer *w, const ar_c_rows *rows, int64_t length, arras_dtype dtype)
+{
+    int cells = WIDE_BYTES / (int)ar_dtype_size(dtype);
+
+    w->wide = true;
+    for (int i = 0; i < rows->npicked; i++) {
+        ar_c_vector_set(w, NULL, dtype);
+        if (picked_alike(w, rows, i) == rows->picked[i])
+            declare_picking(w, rows->picked[i], length, cells);
+    }
+    ar_c_vector_set(w, NULL, dtype);
+    if (rows->nspread)
+        declare_spreading(w, length, cells);
+    w->vector = NULL;
+    w->wide = false;
+}
+
+static void put_spread(ar_writer *w, arras_expr load)
+{
+    ar_c_vector_start(w, load);
+    ar_text_printf(w->out, "PICK_%s(SOME_%s(p%" PRId64 " + row, there), spreading[start]);\n",
+                   w->vector, w->vector, load->id);
+    ar_c_set(w, load, (ar_c_state){ .place = AR_C_VALUE });
+}
+
+static void put_picked(ar_writer *w, arras_expr load, arras_expr alike, int cells)
+{
+    int row = (int)length_of(w, load, load->rank - 1);
+
+    ar_c_vector_start(w, load);
+    ar_text_printf(w->out,
+                   "PICK2_%s(SOME_%s(p%" PRId64 " + row * %d, UPTO(there * %d, %d)),\n"
+                   "SOME_%s(p%" PRId64 " + row * %d + %d, UPTO(there * %d - %d, %d)),\n"
+                   "w%" PRId64 "[start]);\n",
+                   w->vector, w->vector, load->id, row, row, cells, w->vector, load->id, row, cells,
+                   row, cells, cells, alike->id);
+    ar_c_set(w, load, (ar_c_state){ .place = AR_C_VALUE });
+}
+
+/* What is read without a buffer.  Rows that are not there are not read. */
+static void put_at_hand(ar_writer *w, const ar_c_rows *rows, int64_t length, int cells)
+{
+    int s = rows->strip.number, reached = rows_reached(length, cells);
+
     ar_text_printf(w->out,
                    "const int64_t row = e%d / %d;\n"
-                   "const int there = rows - row < %d ? rows - row : %d;\n"
-                   "const INDICES_%s lanes = spreading[e%d %% %d];\n",
-                   s, (int)length, reached, reached, w->vector, s, (int)length);
-    for (int i = 0; i < rows->nspread; i++) {
-        arras_expr e = rows->spread[i];
-
-        ar_c_vector_start(w, e);
-        ar_text_printf(w->out,
-                       "PICK_%s(SOME_%s((const void *)(p%" PRId64 " + row), there), lanes);\n",
-                       w->vector, w->vector, e->id);
-        ar_c_set(w, e, (ar_c_state){ .place = AR_C_VALUE });
-    }
+                   "const int start = e%d %% %d, there = rows - row < %d ? rows - row : %d;\n",
+                   s, (int)length, s, (int)length, reached, reached);
+    for (int i = 0; i < rows->nspread; i++)
+        put_spread(w, rows->spread[i]);
+    for (int i = 0; i < rows->npicked; i++)
+        put_picked(w, rows->picked[i], picked_alike(w, rows, i), cells);
 }
 
 void ar_c_rows_open_vectors(ar_writer *w, ar_c_rows *rows, int64_t length, arras_dtype dtype)
@@ -292,15 +406,15 @@ void ar_c_rows_open_vectors(ar_writer *w, ar_c_rows *rows, int64_t length, arras
     w->wide = true;
     ar_c_vector_set(w, &rows->strip, dtype);
     for (int i = 0; i < rows->nspread; i++)
-        point_to_spread(w, rows->spread[i]);
-    if (rows->nspread)
-        put_spreading(w, length, cells);
+        point_to_row(w, rows->spread[i], rows->spread[i]->rank);
+    for (int i = 0; i < rows->npicked; i++)
+        point_to_row(w, rows->picked[i], rows->picked[i]->rank - 1);
     ar_text_printf(w->out,
                    "const int64_t at%d = 0, cells = rows * %d;\n"
                    "for (int64_t e%d = 0; e%d < cells; e%d += %d) {\n"
                    "const int left = cells - e%d < %d ? cells - e%d : %d;\n",
                    s, (int)length, s, s, s, cells, s, cells, s, cells);
-    put_spread(w, rows, length, cells);
+    put_at_hand(w, rows, length, cells);
     for (int i = 0; i < rows->n; i++)
         ar_c_set(w, rows->leaves[i], (ar_c_state){ .place = AR_C_BUFFER, .strip = &rows->strip });
 }

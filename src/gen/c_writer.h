@@ -282,6 +282,8 @@ typedef struct {
     arras_expr leaves[AR_C_LEAVES]; /* what is gathered for many rows first */
     int        nspread;
     arras_expr spread[AR_C_LEAVES]; /* reads of one cell for each row, which lie side by side */
+    int        npicked;
+    arras_expr picked[AR_C_LEAVES]; /* reads of cells of as many short rows, the same in each */
     int        cells;               /* of these rows, at most */
     ar_c_strip strip;               /* all of them, when they are computed */
 } ar_c_rows;
@@ -296,6 +298,9 @@ void ar_c_rows_open(ar_writer *w, ar_c_rows *rows);
 /* The same with vectors: rows, each a part of one, are gathered side by side, and computed as wide
  * vectors that are full.  Only where all are cells of one type. */
 bool ar_c_rows_are_vectors(ar_c_rows *rows, ar_writer *w, arras_dtype dtype);
+/* Before the loop over parts of the rows. */
+void ar_c_rows_declare_picks(ar_writer *w, const ar_c_rows *rows, int64_t length,
+                             arras_dtype dtype);
 void ar_c_rows_gather_vectors(ar_writer *w, ar_c_rows *rows, int64_t length);
 /* `left`: how many cells of a vector there are. */
 void ar_c_rows_open_vectors(ar_writer *w, ar_c_rows *rows, int64_t length, arras_dtype dtype);

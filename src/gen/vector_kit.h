@@ -175,9 +175,18 @@ typedef int32_t   i32x4 __attribute__((vector_size(16)));
 #else
 #define LONGER(v) __builtin_ia32_pmovsxdq256(v)
 #endif
-#define SOME_f32x16(p, n) __builtin_ia32_loadups512_mask(p, (f32x16){ 0 }, (1 << (n)) - 1)
-#define SOME_f64x8(p, n) __builtin_ia32_loadupd512_mask(p, (f64x8){ 0 }, (1 << (n)) - 1)
+#define FIRST(n) ((1 << (n)) - 1)
+#define SOME_f32x16(p, n) __builtin_ia32_loadups512_mask((void *)(p), (f32x16){ 0 }, FIRST(n))
+#define SOME_f64x8(p, n) __builtin_ia32_loadupd512_mask((void *)(p), (f64x8){ 0 }, FIRST(n))
 #define PICK_f32x8(v, at) __builtin_ia32_permvarsf256(v, at)
+#define UPTO(n, most) ((n) < 0 ? 0 : (n) < (most) ? (n) : (most))
+#if defined __clang__
+#define PICK2_f32x16(v, w, at) __builtin_ia32_vpermi2varps512(v, at, w)
+#define PICK2_f64x8(v, w, at) __builtin_ia32_vpermi2varpd512(v, at, w)
+#else
+#define PICK2_f32x16(v, w, at) __builtin_ia32_vpermt2varps512_mask(at, v, w, -1)
+#define PICK2_f64x8(v, w, at) __builtin_ia32_vpermt2varpd512_mask(at, v, w, -1)
+#endif
 #if defined __clang__
 #define PICK_f64x4(v, at) __builtin_ia32_permvardf256(v, at)
 #define PICK_f32x16(v, at) __builtin_ia32_permvarsf512(v, at)
