@@ -147,7 +147,7 @@ void ar_c_rows_open(ar_writer *w, ar_c_rows *rows)
 
 /* ---- As vectors ------------------------------------------------------------------------------ */
 
-/* Indices of axes, or numbers; that of the row axis is at most one. */
+/* The index of an axis, or a number. */
 static bool is_plain_index(arras_expr index)
 {
     int64_t number;
@@ -155,7 +155,8 @@ static bool is_plain_index(arras_expr index)
     return index->kind == AR_EXPR_INDEX || ar_c_integer(&number, index);
 }
 
-/* The axis of a read that goes with the rows, if all indices before `end` are plain; else -1. */
+/* The one axis of a read that goes with the rows, if all indices before `end` are plain; else -1.
+ */
 static int axis_of_rows(ar_writer *w, arras_expr load, int end)
 {
     int row = w->lambda->rank - 2, at = -1;
