@@ -18,14 +18,28 @@ static int64_t cache_bytes(const arras_run *run)
     return run->program->tile_bytes > 0 ? run->program->tile_bytes : ar_cache_bytes(2);
 }
 
-/* What stays in the caches of all threads anyway is better computed by all of them at once; and a
- * row must not be more than what a cache can hold.  bytes: of all arrays that are inside. */
-static bool is_worth_it(const arras_run *run, int home, int axis, int64_t bytes)
+/* Rows, of its own, that a tile has to compute twice. */
+static int64_t halo_of(const ar_band_place *p) { return (p->before + p->after) / p->stride; }
+
+static bool has_halo(const ar_band_place *places, int home)
+{
+    for (int s = 0; s <= home; s++)
+        if (places[s].home == home && halo_of(&places[s]) > 0)
+            return true;
+    return false;
+}
+
+/* What stays in the caches of all threads anyway is not worth computing twice; nothing is where
+ * tiles share no rows, and what a core computes is at hand for it, not for the other ones.  A row
+ * must not be more than what a cache can hold.  bytes: of all arrays that are inside. */
+static bool is_worth_it(const arras_run *run, const ar_band_place *places, int home, int64_t bytes)
 {
     const ar_tensor *result = &run->arrays[run->core->plan.steps[home].results[0]];
+    int64_t          length = result->shape[places[home].axis];
+    int              caches = has_halo(places, home) ? run->program->threads : 1;
 
-    return bytes > run->program->threads * cache_bytes(run) && result->shape[axis] > 1 &&
-           bytes / result->shape[axis] <= ar_max64(cache_bytes(run), LEAST_CACHE);
+    return bytes > caches * cache_bytes(run) && length > 1 &&
+           bytes / length <= ar_max64(cache_bytes(run), LEAST_CACHE);
 }
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -165,7 +179,8 @@ static bool link_operands(arras_run *run, ar_band *band, ar_band_member *m)
 
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/* Rows so that what a tile computes stays in the cache of its core, yet halos are a small part. */
+/* Rows so that what a tile computes stays in the cache of its core, beside what it reads, yet halos
+ * are a small part. */
 static void choose_rows(ar_band *band, const arras_run *run, const int *inside, int home)
 {
     int64_t bytes = 0, halo = 0, length = band->members[band->n - 1].length;
@@ -175,13 +190,13 @@ static void choose_rows(ar_band *band, const arras_run *run, const int *inside, 
         const ar_band_member *m = &band->members[i];
         const ar_step        *step = m->step->step;
 
-        halo = ar_max64(halo, (m->place.before + m->place.after) / m->place.stride);
+        halo = ar_max64(halo, halo_of(&m->place));
         for (int k = 0; k < step->form.n; k++)
             if (inside[step->results[k]] == home)
                 bytes += m->place.stride * ar_tensor_bytes(&run->arrays[step->results[k]]) /
                          ar_max64(1, m->length);
     }
-    rows = 3 * cache_bytes(run) / 4 / ar_max64(1, bytes) - halo;
+    rows = (halo > 0 ? 3 : 1) * cache_bytes(run) / 4 / ar_max64(1, bytes) - halo;
     rows = ar_max64(rows, 2 * halo);
     shared = length / (4 * threads);
     rows = ar_max64(1, ar_min64(rows, shared));
@@ -225,7 +240,7 @@ static arras_status make_bands(arras_run *run, const ar_band_place *places, int 
         if (inside[a] >= 0)
             bytes[inside[a]] += ar_tensor_bytes(&run->arrays[a]);
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++)
-        if (bytes[s] > 0 && is_worth_it(run, s, places[s].axis, bytes[s]))
+        if (bytes[s] > 0 && is_worth_it(run, places, s, bytes[s]))
             status = make_band(run, places, inside, s, err);
     return status;
 }
