@@ -3,7 +3,8 @@
  * Programs say nearly the same afterwards, or just the same, and are cheaper. */
 #include "normalised.h"
 
-typedef arras_status pass(arras_graph **out, const arras_graph *normal, arras_error *err);
+typedef arras_status pass(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                          arras_error *err);
 
 static double numbers[MOST_CELLS];
 
@@ -77,7 +78,7 @@ static left run_pass(pass *wanted, nearness how, int64_t cells, bool *changed)
     left         found = { -1, -1 };
 
     if (CHECK_EQ_INT(ar_normalise(&normal, g, NULL), ARRAS_OK) &&
-        CHECK_EQ_INT(wanted(&passed, normal, NULL), ARRAS_OK)) {
+        CHECK_EQ_INT(wanted(&passed, normal, NULL, NULL), ARRAS_OK)) {
         if (passed)
             check_values(passed, how);
         found = count_left(passed ? passed : normal, cells);

@@ -8,7 +8,7 @@
  * are such views already. */
 #include "opt/opt.h"
 
-#include "opt/rewrite.h"
+#include "opt/survey.h"
 
 #include <math.h>
 
@@ -21,8 +21,9 @@ typedef struct {
 
 /* Views by id of the new graph. */
 typedef struct {
-    view  *items;
-    size_t room;
+    view         *items;
+    size_t        room;
+    ar_decisions *decisions; /* or NULL */
 } views;
 
 /* What a cell is computed of. */
@@ -31,7 +32,8 @@ typedef struct {
     const views *views;
     arras_expr   place; /* a load: the first that was met; all others are at the same place */
     int          visits;
-    bool         dear, computed; /* some operation is; all that is read is a view that is used */
+    const char  *dear;     /* an operation that is, or NULL */
+    bool         computed; /* all that is read is a view that is used */
 } gathered;
 
 /* ---- Loads ----------------------------------------------------------------------------------- */
@@ -132,7 +134,8 @@ static bool look(gathered *c, arras_expr e)
         return good && look_at_load(c, e);
     if (e->kind != AR_EXPR_OP && e->kind != AR_EXPR_CAST)
         return good && e->kind == AR_EXPR_LITERAL;
-    c->dear = c->dear || (e->kind == AR_EXPR_OP && is_dear((ar_op)e->ints[0]));
+    if (e->kind == AR_EXPR_OP && is_dear((ar_op)e->ints[0]))
+        c->dear = ar_op_name((ar_op)e->ints[0]);
     for (int i = 0; good && i < e->nargs; i++)
         good = look(c, e->args[i]);
     return good;
@@ -195,6 +198,20 @@ static arras_status make_view(view *out, const gathered *c, arras_expr cell)
     return status;
 }
 
+static arras_status say(const gathered *c, arras_array made)
+{
+    ar_text line = { 0 };
+
+    if (!c->views->decisions)
+        return ARRAS_OK;
+    ar_text_printf(&line, "computed before a gather: %s, cells of ",
+                   c->dear ? c->dear : "what is made of such");
+    ar_node_type_print(&line, c->place->array);
+    ar_text_add(&line, " instead of ");
+    ar_node_type_print(&line, made);
+    return ar_decisions_say(c->views->decisions, &line, c->r->err);
+}
+
 static arras_status put(ar_rewrite *r, arras_array old, arras_expr cell)
 {
     gathered     c = { .r = r, .views = r->pass, .computed = true };
@@ -206,15 +223,44 @@ static arras_status put(ar_rewrite *r, arras_array old, arras_expr cell)
         status = make_view(&v, &c, cell);
     if (status == ARRAS_OK)
         status = ar_rewrite_store(r, became, old->rank, r->shape, v.used ? v.load : cell);
-    return status == ARRAS_OK && v.load ? note(r->pass, *became, v, r->err) : status;
+    if (status == ARRAS_OK && v.load)
+        status = note(r->pass, *became, v, r->err);
+    if (status == ARRAS_OK && v.used)
+        status = say(&c, *became);
+    r->changed = r->changed || v.used;
+    return status;
 }
 
-arras_status ar_gather_late(arras_graph **out, const arras_graph *normal, arras_error *err)
-{
-    views        v = { NULL, 0 };
-    ar_rewrite   r = { .make = ar_rewrite_copy, .put = put, .pass = &v, .looks_back = true };
-    arras_status status = ar_rewrite_run(out, &r, normal, err);
+/* What there must be, before it is worth to rewrite anything. */
+typedef struct {
+    bool gathers, dear;
+} signs;
 
+static bool look_for(void *pass, arras_array lambda, arras_expr e)
+{
+    signs *s = pass;
+
+    (void)lambda;
+    s->gathers = s->gathers || (e->kind == AR_EXPR_LOAD && jumps(e));
+    s->dear = s->dear || (e->kind == AR_EXPR_OP && is_dear((ar_op)e->ints[0]));
+    return !s->gathers || !s->dear;
+}
+
+arras_status ar_gather_late(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                            arras_error *err)
+{
+    views        v = { .decisions = decisions };
+    ar_rewrite   r = { .make = ar_rewrite_copy, .put = put, .pass = &v, .looks_back = true };
+    signs        found = { false, false };
+    ar_survey    s;
+    arras_status status = ar_survey_open(&s, normal, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    status = ar_survey_look(&s, look_for, &found, err);
+    ar_survey_close(&s);
+    if (status == ARRAS_OK && found.gathers && found.dear)
+        status = ar_rewrite_try(out, &r, normal, err);
     ar_free(v.items);
     return status;
 }
