@@ -75,10 +75,11 @@ static bool reads_matrix(product *p, arras_array lambda)
     return p->matrix_array->rank == 2 && p->other_array->kind == AR_LAMBDA && read_axes(p);
 }
 
-/* Whether a reduction is over all of an axis of this length. */
+/* Whether a reduction is over all of an axis of this length, and over something: nothing is 0,
+ * whatever it would be multiplied with. */
 static bool is_over_all(arras_expr reduce, arras_dim length)
 {
-    return ar_is_int(reduce->args[0]) && reduce->args[0]->ints[0] == 0 &&
+    return length > 0 && ar_is_int(reduce->args[0]) && reduce->args[0]->ints[0] == 0 &&
            ar_is_int(reduce->args[1]) && reduce->args[1]->ints[0] == length;
 }
 

@@ -141,16 +141,15 @@ static bool look(gathered *c, arras_expr e)
     return good;
 }
 
-/* What is computed of all cells must be stored, and gathered too. */
-static bool gathers_each_often(const gathered *c)
+/* By an array of this shape.  What is computed of all cells must be stored, and gathered too. */
+static bool is_gathered_often(arras_array x, int rank, const arras_dim *shape)
 {
-    arras_array x = c->place->array;
-    double      cells = 1, needed = 1;
+    double cells = 1, needed = 1;
 
     for (int axis = 0; axis < x->rank; axis++)
         cells *= ar_dim_symbolic(x->shape[axis]) ? HUGE_VAL : (double)x->shape[axis];
-    for (int axis = 0; axis < c->r->space.rank; axis++)
-        needed *= ar_dim_symbolic(c->r->shape[axis]) ? 0 : (double)c->r->shape[axis];
+    for (int axis = 0; axis < rank; axis++)
+        needed *= ar_dim_symbolic(shape[axis]) ? 0 : (double)shape[axis];
     return needed > OFTEN * cells;
 }
 
@@ -219,7 +218,8 @@ static arras_status put(ar_rewrite *r, arras_array old, arras_expr cell)
     view         v = { NULL, false };
     arras_status status = ARRAS_OK;
 
-    if (cell->kind == AR_EXPR_OP && look(&c, cell) && c.place && gathers_each_often(&c))
+    if (cell->kind == AR_EXPR_OP && look(&c, cell) && c.place &&
+        is_gathered_often(c.place->array, old->rank, r->shape))
         status = make_view(&v, &c, cell);
     if (status == ARRAS_OK)
         status = ar_rewrite_store(r, became, old->rank, r->shape, v.used ? v.load : cell);
@@ -240,8 +240,8 @@ static bool look_for(void *pass, arras_array lambda, arras_expr e)
 {
     signs *s = pass;
 
-    (void)lambda;
-    s->gathers = s->gathers || (e->kind == AR_EXPR_LOAD && jumps(e));
+    if (!s->gathers && e->kind == AR_EXPR_LOAD && jumps(e))
+        s->gathers = is_gathered_often(ar_array_of(lambda, e), lambda->rank, lambda->shape);
     s->dear = s->dear || (e->kind == AR_EXPR_OP && is_dear((ar_op)e->ints[0]));
     return !s->gathers || !s->dear;
 }
