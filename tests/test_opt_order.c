@@ -530,6 +530,86 @@ static void gathers_that_stay(void)
     give("z", map1(AR_OP_sqrt, gathered(x, I("k", "i32[10]", 0, 1, 2, 3, 4, 2, 1, 0, 2, 2))));
     run_pass(ar_gather_late, EXACT, 0, &changed);
     end();
+
+    CASE("%s", "so is one that nobody reads");
+    begin();
+    x = gathered(input("x", "f64[2]"), A("i32[5]", 0, 1, 1, 7, 0));
+    give("z", map1(AR_OP_sqrt, gathered(x, A("i32[10]", 0, 1, 2, 4, 4, 2, 1, 0, 2, 2))));
+    run_pass(ar_gather_late, EXACT, 0, &changed);
+    end();
+}
+
+/* ---- What is said, and what may fail --------------------------------------------------------- */
+
+/* All three passes find something. */
+static void record_all(void)
+{
+    arras_array x, places;
+
+    x = input("x", "f64[6,7]");
+    give("m", einsum2("mn,en->em", data("f64[5,5]"), einsum2("nk,ek->en", data("f64[5,7]"), x)));
+    give_products(data("f64[9,7]"), x, "mk,ek->em", "f64[6,1]");
+    places = A("i32[10]", 0, 1, 2, 3, 3, 2, 1, 0, 2, 2);
+    give("w", map1(AR_OP_sqrt, gathered(I("v", "f64[4]", 1, 2, 3, 4), places)));
+}
+
+static void decisions_say_what_was_changed(void)
+{
+    static const char *const lines[] = {
+        "computed before a gather: sqrt, cells of f64[4] instead of f64[10]",
+        /* A term takes 4 operations, and so do 6*5*7 + 6*5*5 + 2*6*9*7 of them; a cell of c x and
+         * of d x takes 3, one of w 2, and a root 2.  Then 6*5*5 terms are 6*5 cells, */
+        "composed: 1 product with f64[5, 5], by matrices that are multiplied once: "
+        "4744 operations of a launch became 4174, and 700 once",
+        /* and 6*9*7 terms with what is left of c x and d x are 2*6*9 cells of 3. */
+        "factored: 2 sums, factors times 1 that they share: "
+        "4174 operations of a launch became 2734",
+    };
+    ar_decisions d = { 0 };
+    arras_graph *optimised = NULL;
+
+    begin();
+    record_all();
+    if (CHECK_EQ_INT(ar_optimise(&optimised, g, NULL, &d, NULL), ARRAS_OK) &&
+        CHECK_EQ_INT((int64_t)d.nchanges, (int64_t)AR_COUNT(lines)))
+        for (size_t i = 0; i < AR_COUNT(lines); i++)
+            CHECK_STR(d.changes[i], lines[i]);
+    ar_decisions_free(&d);
+    ar_graph_free(optimised);
+    end();
+}
+
+static arras_status optimise_it(void)
+{
+    ar_decisions d = { 0 };
+    arras_graph *optimised = NULL;
+    arras_status status = ar_optimise(&optimised, g, NULL, &d, NULL);
+
+    if (status == ARRAS_OK)
+        CHECK_EQ_INT((int64_t)d.nchanges, 3);
+    ar_decisions_free(&d);
+    ar_graph_free(optimised);
+    return status;
+}
+
+static void every_allocation_may_fail(void)
+{
+    arras_status status = ARRAS_ENOMEM;
+    int64_t      n = 0, live;
+
+    begin();
+    record_all();
+    live = ar_alloc_live();
+    for (; status == ARRAS_ENOMEM && n < 10000; n++) {
+        ar_alloc_fail_from(n + 1);
+        status = optimise_it();
+        ar_alloc_fail_from(0);
+        if (!CHECK_EQ_INT(ar_alloc_live(), live))
+            break;
+    }
+    CHECK_EQ_INT(status, ARRAS_OK);
+    CHECK(n > 100);
+    end();
 }
 
 TEST_MAIN
@@ -550,4 +630,6 @@ TEST_MAIN
     RUN(sums_of_nothing);
     RUN(roots_are_taken_before_gathers);
     RUN(gathers_that_stay);
+    RUN(decisions_say_what_was_changed);
+    RUN(every_allocation_may_fail);
 }

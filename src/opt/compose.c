@@ -302,9 +302,9 @@ static void tell(ar_text *line, const void *pass)
 {
     const composer *c = pass;
 
-    ar_text_printf(line, "composed: %d products with ", c->products);
+    ar_text_printf(line, "composed: %d product%s with ", c->products, c->products > 1 ? "s" : "");
     ar_node_type_print(line, c->wanted);
-    ar_text_add(line, ", of matrices that are multiplied once");
+    ar_text_add(line, ", by matrices that are multiplied once");
 }
 
 /* *out stays as it is where that saves nothing. */

@@ -46,12 +46,32 @@ static bool has_edges(arras_expr load)
     return false;
 }
 
-static bool is_inside(const ar_rewrite *r, arras_expr load)
+static bool is_inside(arras_expr load, const ar_space *space)
 {
     for (int axis = 0; axis < load->rank; axis++)
-        if (!ar_index_is_below(load->args[axis], load->array->shape[axis], &r->space, NULL))
+        if (!ar_index_is_below(load->args[axis], load->array->shape[axis], space, NULL))
             return false;
     return true;
+}
+
+static bool reads_all(const ar_rewrite *r, arras_expr load)
+{
+    for (int axis = 0; axis < load->rank; axis++)
+        if (load->args[axis] != ar_expr_index(r->to, axis) ||
+            load->array->shape[axis] != r->shape[axis])
+            return false;
+    return load->rank == r->space.rank;
+}
+
+/* Whether to read what v reads, in place of an array's cells with this load: not if cells that it
+ * does not read are an error, which that array must tell. */
+static bool may_read_through(const ar_rewrite *r, arras_expr load, view v)
+{
+    arras_array x = load->array;
+    ar_space    space = { .g = r->to, .rank = x->rank, .shape = x->shape };
+
+    return v.load && !has_edges(load) && is_inside(load, &r->space) &&
+           (reads_all(r, load) || is_inside(v.load, &space));
 }
 
 static view view_of(const gathered *c, arras_array x)
@@ -69,7 +89,7 @@ static arras_expr read_through(const gathered *c, arras_expr load, bool *used)
     view v = view_of(c, load->array);
 
     *used = v.used;
-    while (v.load && !has_edges(load) && is_inside(c->r, load)) {
+    while (may_read_through(c->r, load, v)) {
         load = ar_substitute_indices(v.load, load->rank, load->args,
                                      (ar_place_of){ &c->r->space, NULL });
         if (load->kind != AR_EXPR_LOAD)
