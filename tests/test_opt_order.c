@@ -165,13 +165,21 @@ static void what_is_shared_stays_shared(void)
 
 static void what_is_not_worth_it(void)
 {
-    arras_array inner;
+    arras_array inner, m;
 
     CASE("%s", "the product itself is asked for");
     begin();
     inner = einsum2("nk,ek->en", data("f64[5,70]"), input("x", "f64[6,70]"));
     give("inner", inner);
     give("y", einsum2("mn,en->em", data("f64[5,5]"), inner));
+    stays();
+
+    CASE("%s", "the matrix is asked for, and so is computed in every launch");
+    begin();
+    m = map1(AR_OP_negative, data("f64[5,5]"));
+    give("m", m);
+    inner = einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"));
+    give("y", einsum2("mn,en->em", m, inner));
     stays();
 
     CASE("%s", "the matrix has many more rows than columns");

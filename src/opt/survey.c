@@ -16,15 +16,27 @@ void ar_survey_close(ar_survey *s)
     ar_free(s->constant);
 }
 
-static bool is_constant(const ar_survey *s, arras_array x)
+/* Outputs are computed in every launch. */
+static bool is_constant(const ar_survey *s, arras_array x, bool output)
 {
-    bool constant = x->kind == AR_DATA || x->kind == AR_LAMBDA;
+    bool constant = x->kind == AR_DATA || (x->kind == AR_LAMBDA && !output);
 
     for (int k = 0; k < x->ninputs; k++)
         constant = constant && s->constant[x->inputs[k]->id];
     for (int axis = 0; axis < x->rank; axis++)
         constant = constant && !ar_dim_symbolic(x->shape[axis]);
     return constant;
+}
+
+static void find_constants(ar_survey *s, const arras_array *outputs)
+{
+    for (int i = 0; i < ar_graph_output_count(s->normal); i++)
+        s->constant[outputs[i]->id] = true; /* marked, until it is its turn */
+    for (int64_t i = 0; i < s->count; i++) {
+        bool *constant = &s->constant[s->nodes[i]->id];
+
+        *constant = is_constant(s, s->nodes[i], *constant);
+    }
 }
 
 arras_status ar_survey_open(ar_survey *out, const arras_graph *normal, arras_error *err)
@@ -37,15 +49,14 @@ arras_status ar_survey_open(ar_survey *out, const arras_graph *normal, arras_err
 
     if (status == ARRAS_OK)
         status = ar_reach(&s.nodes, &s.count, normal, ar_graph_output_count(normal), roots, err);
+    if (status == ARRAS_OK)
+        find_constants(&s, roots);
     ar_free(roots);
-    if (status != ARRAS_OK) {
+    if (status == ARRAS_OK)
+        *out = s;
+    else
         ar_survey_close(&s);
-        return status;
-    }
-    for (int64_t i = 0; i < s.count; i++)
-        s.constant[s.nodes[i]->id] = is_constant(&s, s.nodes[i]);
-    *out = s;
-    return ARRAS_OK;
+    return status;
 }
 
 /* ---- Looking --------------------------------------------------------------------------------- */
