@@ -457,8 +457,9 @@ static void sums_that_some_cells_need(void)
     row = apply2(AR_OP_add, at(0), whole(3));
     for (int k = 0; k < 2; k++) {
         arras_array p = map2(AR_OP_multiply, input(k ? "p" : "q", "f64[6,1]"), x);
-        arras_expr  sum = sum_of(
-             "n", 3, apply2(AR_OP_multiply, load(a, E(at(1), var("n"))), load(p, E(row, var("n")))));
+        arras_expr  product =
+            apply2(AR_OP_multiply, load(a, E(at(1), var("n"))), load(p, E(row, var("n"))));
+        arras_expr sum = sum_of("n", 3, product);
 
         sum = ar_expr_apply(AR_OP_where, 3, E(load(flags, E(at(0))), sum, whole(0)));
         give(k ? "u" : "v", ar_lambda(g, 2, (arras_dim[]){ 6, 4 }, sum));
