@@ -482,7 +482,14 @@ def check_stats(scratch):
 
 def check_explain(scratch):
     said = scratch.run("run", "y = 2*x", "x=x.npy", "--explain")
-    return wrong("printed", said.out, "[2. 4. 8.]\n") + wrong("explained", len(said.err) > 40, True)
+    late = scratch.run("run", "y[i] = sqrt(x[[0,1,2,2,1,0,1,2][i]])", "x=x.npy", "--explain")
+    line = "computed before a gather: sqrt, cells of f64[3] instead of f64[8]"
+    return (
+        wrong("printed", said.out, "[2. 4. 8.]\n")
+        + wrong("explained", len(said.err) > 40, True)
+        + wrong("no order was changed", "order of operations" in said.err, False)
+        + wrong("the order of operations", late.err.splitlines()[:2], ["order of operations", "  " + line])
+    )
 
 
 def check_info(scratch):

@@ -3,7 +3,8 @@
  * Programs say nearly the same afterwards, or just the same, and are cheaper. */
 #include "normalised.h"
 
-typedef arras_status pass(arras_graph **out, const arras_graph *normal, arras_error *err);
+typedef arras_status pass(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                          arras_error *err);
 
 static double numbers[MOST_CELLS];
 
@@ -77,7 +78,7 @@ static left run_pass(pass *wanted, nearness how, int64_t cells, bool *changed)
     left         found = { -1, -1 };
 
     if (CHECK_EQ_INT(ar_normalise(&normal, g, NULL), ARRAS_OK) &&
-        CHECK_EQ_INT(wanted(&passed, normal, NULL), ARRAS_OK)) {
+        CHECK_EQ_INT(wanted(&passed, normal, NULL, NULL), ARRAS_OK)) {
         if (passed)
             check_values(passed, how);
         found = count_left(passed ? passed : normal, cells);
@@ -164,13 +165,21 @@ static void what_is_shared_stays_shared(void)
 
 static void what_is_not_worth_it(void)
 {
-    arras_array inner;
+    arras_array inner, m;
 
     CASE("%s", "the product itself is asked for");
     begin();
     inner = einsum2("nk,ek->en", data("f64[5,70]"), input("x", "f64[6,70]"));
     give("inner", inner);
     give("y", einsum2("mn,en->em", data("f64[5,5]"), inner));
+    stays();
+
+    CASE("%s", "the matrix is asked for, and so is computed in every launch");
+    begin();
+    m = map1(AR_OP_negative, data("f64[5,5]"));
+    give("m", m);
+    inner = einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"));
+    give("y", einsum2("mn,en->em", m, inner));
     stays();
 
     CASE("%s", "the matrix has many more rows than columns");
@@ -226,6 +235,98 @@ static void what_cannot_be(void)
     begin();
     x = einsum2("nk,ek->en", data("i64[5,7]"), input("x", "i64[6,7]"));
     give("y", einsum2("mn,en->em", data("i64[5,5]"), x));
+    stays();
+}
+
+/* ---- Expressions in short -------------------------------------------------------------------- */
+
+#define E(...) ((arras_expr[]){ __VA_ARGS__ })
+
+static arras_expr at(int axis) { return ar_expr_index(g, axis); }
+static arras_expr var(const char *name) { return ar_expr_var(g, name); }
+static arras_expr whole(int64_t value)
+{
+    return ar_expr_literal(g, ARRAS_I64, (ar_value){ .i = value });
+}
+static arras_expr sum_of(const char *name, int64_t rounds, arras_expr body)
+{
+    bool product = body->kind == AR_EXPR_OP && body->ints[0] == AR_OP_multiply;
+
+    return ar_expr_reduce_tree(AR_REDUCE_sum, product ? AR_TREE_FUSED : AR_TREE_WHOLE, name,
+                               whole(0), whole(rounds), body);
+}
+static arras_expr apply2(ar_op op, arras_expr x, arras_expr y)
+{
+    return ar_expr_apply(op, 2, E(x, y));
+}
+static arras_expr load(arras_array x, const arras_expr *indices)
+{
+    return ar_expr_load(x, x->rank, indices, NULL);
+}
+
+/* x[i - 1, j], and 5 before the first row */
+static arras_array rows_before(arras_array x)
+{
+    arras_edge edges[] = { { ARRAS_EDGE_CONSTANT, whole(5) }, { ARRAS_EDGE_NONE, NULL } };
+
+    return ar_lambda(g, 2, x->shape,
+                     ar_expr_load(x, 2, E(apply2(AR_OP_subtract, at(0), whole(1)), at(1)), edges));
+}
+
+static void edges_have_no_rows(void)
+{
+    arras_edge  edges[] = { { ARRAS_EDGE_CONSTANT, NULL }, { ARRAS_EDGE_NONE, NULL } };
+    arras_array m, x;
+    arras_expr  row;
+
+    CASE("%s", "a number stands for rows that are not there");
+    begin();
+    x = einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"));
+    give("y", einsum2("mn,en->em", data("f64[5,5]"), rows_before(x)));
+    stays();
+
+    CASE("%s", "in the product itself");
+    begin();
+    m = data("f64[5,5]");
+    x = einsum2("nk,ek->en", data("f64[5,7]"), input("x", "f64[6,7]"));
+    edges[0].fill = whole(5);
+    row = ar_expr_load(x, 2, E(apply2(AR_OP_subtract, at(0), whole(1)), var("n")), edges);
+    give("y", ar_lambda(g, 2, x->shape,
+                        sum_of("n", 5, apply2(AR_OP_multiply, load(m, E(at(1), var("n"))), row))));
+    stays();
+}
+
+/* t would be left over for the sake of the other product, if each were looked at alone. */
+static void two_matrices_of_one_product(void)
+{
+    arras_array t;
+
+    begin();
+    t = einsum2("nk,ek->en", data("f64[5,6]"), input("x", "f64[6,6]"));
+    give("y", einsum2("mn,en->em", data("f64[5,5]"), t));
+    give("z", einsum2("mn,en->em", map1(AR_OP_negative, data("f64[5,5]")), t));
+    composes(2);
+
+    CASE("%s", "it is asked for itself");
+    begin();
+    t = einsum2("nk,ek->en", data("f64[5,6]"), input("x", "f64[6,6]"));
+    give("t", t);
+    give("y", einsum2("mn,en->em", data("f64[5,5]"), t));
+    give("z", einsum2("mn,en->em", map1(AR_OP_negative, data("f64[5,5]")), t));
+    stays();
+}
+
+/* A million launches would make good for what is computed once, one does not. */
+static void a_large_matrix_of_one_vector(void)
+{
+    arras_array m, a;
+
+    begin();
+    m = ar_cast(ar_lambda(g, 2, (arras_dim[]){ 300, 300 }, apply2(AR_OP_add, at(0), at(1))),
+                ARRAS_F64);
+    a = ar_cast(ar_lambda(g, 2, (arras_dim[]){ 300, 300 }, apply2(AR_OP_multiply, at(0), at(1))),
+                ARRAS_F64);
+    give("y", einsum2("mn,n->m", m, einsum2("nk,k->n", a, input("x", "f64[300]"))));
     stays();
 }
 
@@ -307,6 +408,80 @@ static void factors_that_stay(void)
     factors_stay();
 }
 
+/* Of sum[n] a[m, n] * (c[i] * x[i, n]), twice, which is much; and of what is given besides. */
+static void give_much(void)
+{
+    give_products(data("f64[20,20]"), input("x", "f64[9,20]"), "mk,ek->em", "f64[9,1]");
+}
+
+static void factors_leave(void)
+{
+    bool changed;
+
+    run_pass(ar_factor, NEAR, 0, &changed);
+    CHECK(changed);
+    end();
+}
+
+static void variables_of_one_name(void)
+{
+    arras_array a, x;
+
+    begin();
+    give_much();
+    a = data("f64[4,3]");
+    x = input("w", "f64[5,6,3]");
+    for (int k = 0; k < 2; k++) {
+        arras_array p = map2(AR_OP_multiply, input(k ? "p" : "q", "f64[5,6,1]"), x);
+        arras_expr  product = apply2(AR_OP_multiply, load(a, E(at(1), var("n"))),
+                                     load(p, E(var("k"), at(0), var("n"))));
+        arras_expr  inner = sum_of("k", 5, sum_of("n", 3, product));
+
+        inner = apply2(AR_OP_add, inner, ar_expr_cast(var("k"), ARRAS_F64));
+        give(k ? "u" : "v", ar_lambda(g, 2, (arras_dim[]){ 6, 4 }, sum_of("k", 2, inner)));
+    }
+    factors_leave();
+}
+
+/* Rows that only some cells read are not there for others. */
+static void sums_that_some_cells_need(void)
+{
+    arras_array a, x, flags;
+    arras_expr  row;
+
+    begin();
+    give_much();
+    a = data("f64[4,3]");
+    x = input("w", "f64[6,3]");
+    flags = I("flags", "bool[6]", 1, 0, 1, 0, 0, 0);
+    row = apply2(AR_OP_add, at(0), whole(3));
+    for (int k = 0; k < 2; k++) {
+        arras_array p = map2(AR_OP_multiply, input(k ? "p" : "q", "f64[6,1]"), x);
+        arras_expr  product =
+            apply2(AR_OP_multiply, load(a, E(at(1), var("n"))), load(p, E(row, var("n"))));
+        arras_expr sum = sum_of("n", 3, product);
+
+        sum = ar_expr_apply(AR_OP_where, 3, E(load(flags, E(at(0))), sum, whole(0)));
+        give(k ? "u" : "v", ar_lambda(g, 2, (arras_dim[]){ 6, 4 }, sum));
+    }
+    factors_leave();
+}
+
+static void sums_of_nothing(void)
+{
+    arras_array x;
+
+    begin();
+    give_much();
+    x = input("w", "f64[2,0]");
+    for (int k = 0; k < 2; k++) {
+        arras_array c = I(k ? "p" : "q", "f64[2,1]", NAN, INFINITY);
+
+        give(k ? "u" : "v", einsum2("mk,ek->em", data("f64[3,0]"), map2(AR_OP_multiply, c, x)));
+    }
+    factors_leave();
+}
+
 /* ---- Gathers --------------------------------------------------------------------------------- */
 
 static arras_array gathered(arras_array x, arras_array places)
@@ -364,6 +539,86 @@ static void gathers_that_stay(void)
     give("z", map1(AR_OP_sqrt, gathered(x, I("k", "i32[10]", 0, 1, 2, 3, 4, 2, 1, 0, 2, 2))));
     run_pass(ar_gather_late, EXACT, 0, &changed);
     end();
+
+    CASE("%s", "so is one that nobody reads");
+    begin();
+    x = gathered(input("x", "f64[2]"), A("i32[5]", 0, 1, 1, 7, 0));
+    give("z", map1(AR_OP_sqrt, gathered(x, A("i32[10]", 0, 1, 2, 4, 4, 2, 1, 0, 2, 2))));
+    run_pass(ar_gather_late, EXACT, 0, &changed);
+    end();
+}
+
+/* ---- What is said, and what may fail --------------------------------------------------------- */
+
+/* All three passes find something. */
+static void record_all(void)
+{
+    arras_array x, places;
+
+    x = input("x", "f64[6,7]");
+    give("m", einsum2("mn,en->em", data("f64[5,5]"), einsum2("nk,ek->en", data("f64[5,7]"), x)));
+    give_products(data("f64[9,7]"), x, "mk,ek->em", "f64[6,1]");
+    places = A("i32[10]", 0, 1, 2, 3, 3, 2, 1, 0, 2, 2);
+    give("w", map1(AR_OP_sqrt, gathered(I("v", "f64[4]", 1, 2, 3, 4), places)));
+}
+
+static void decisions_say_what_was_changed(void)
+{
+    static const char *const lines[] = {
+        "computed before a gather: sqrt, cells of f64[4] instead of f64[10]",
+        /* A term takes 4 operations, and so do 6*5*7 + 6*5*5 + 2*6*9*7 of them; a cell of c x and
+         * of d x takes 3, one of w 2, and a root 2.  Then 6*5*5 terms are 6*5 cells, */
+        "composed: 1 product with f64[5, 5], by matrices that are multiplied once: "
+        "4744 operations of a launch became 4174, and 700 once",
+        /* and 6*9*7 terms with what is left of c x and d x are 2*6*9 cells of 3. */
+        "factored: 2 sums, factors times 1 that they share: "
+        "4174 operations of a launch became 2734",
+    };
+    ar_decisions d = { 0 };
+    arras_graph *optimised = NULL;
+
+    begin();
+    record_all();
+    if (CHECK_EQ_INT(ar_optimise(&optimised, g, NULL, &d, NULL), ARRAS_OK) &&
+        CHECK_EQ_INT((int64_t)d.nchanges, (int64_t)AR_COUNT(lines)))
+        for (size_t i = 0; i < AR_COUNT(lines); i++)
+            CHECK_STR(d.changes[i], lines[i]);
+    ar_decisions_free(&d);
+    ar_graph_free(optimised);
+    end();
+}
+
+static arras_status optimise_it(void)
+{
+    ar_decisions d = { 0 };
+    arras_graph *optimised = NULL;
+    arras_status status = ar_optimise(&optimised, g, NULL, &d, NULL);
+
+    if (status == ARRAS_OK)
+        CHECK_EQ_INT((int64_t)d.nchanges, 3);
+    ar_decisions_free(&d);
+    ar_graph_free(optimised);
+    return status;
+}
+
+static void every_allocation_may_fail(void)
+{
+    arras_status status = ARRAS_ENOMEM;
+    int64_t      n = 0, live;
+
+    begin();
+    record_all();
+    live = ar_alloc_live();
+    for (; status == ARRAS_ENOMEM && n < 10000; n++) {
+        ar_alloc_fail_from(n + 1);
+        status = optimise_it();
+        ar_alloc_fail_from(0);
+        if (!CHECK_EQ_INT(ar_alloc_live(), live))
+            break;
+    }
+    CHECK_EQ_INT(status, ARRAS_OK);
+    CHECK(n > 100);
+    end();
 }
 
 TEST_MAIN
@@ -374,8 +629,16 @@ TEST_MAIN
     RUN(what_is_shared_stays_shared);
     RUN(what_is_not_worth_it);
     RUN(what_cannot_be);
+    RUN(edges_have_no_rows);
+    RUN(two_matrices_of_one_product);
+    RUN(a_large_matrix_of_one_vector);
     RUN(factors_leave_sums);
     RUN(factors_that_stay);
+    RUN(variables_of_one_name);
+    RUN(sums_that_some_cells_need);
+    RUN(sums_of_nothing);
     RUN(roots_are_taken_before_gathers);
     RUN(gathers_that_stay);
+    RUN(decisions_say_what_was_changed);
+    RUN(every_allocation_may_fail);
 }

@@ -7,6 +7,14 @@ static const char *const fates[] = { [AR_FATE_INPUT] = "input",
                                      [AR_FATE_STORED] = "stored",
                                      [AR_FATE_OUTPUT] = "output" };
 
+static void print_changes(ar_text *out, const ar_decisions *d)
+{
+    if (d->nchanges > 0)
+        ar_text_add(out, "order of operations\n");
+    for (size_t i = 0; i < d->nchanges; i++)
+        ar_text_printf(out, "  %s\n", d->changes[i]);
+}
+
 static void print_decisions(ar_text *out, const ar_decisions *d)
 {
     ar_text_add(out, "arrays\n");
@@ -107,6 +115,7 @@ void ar_explain_print(ar_text *out, const ar_core *core, const int64_t *sizes)
     if (!places || !alone || ar_plan_bands(places, plan, alone, NULL) != ARRAS_OK) {
         out->failed = true;
     } else {
+        print_changes(out, ar_core_notes(core));
         print_decisions(out, ar_core_notes(core));
         print_steps(out, plan, places);
         ar_text_printf(

@@ -5,13 +5,17 @@
  * the matrix goes to where those rows come from: A becomes M A, B becomes M B, and y is what w was.
  * As with einsums of three operands it is the order of products that changes, and so the rounding
  * (docs/semantics.md).  All products with one matrix are changed or none is: arrays that two of
- * them read stay shared. */
+ * them read stay shared.  So are all products of one w with several matrices, where w is left over
+ * as long as one of them reads it. */
 #include "opt/opt.h"
 
-#include "opt/rewrite.h"
 #include "opt/survey.h"
 
-enum { MOST_MATRICES = 8 /* that are tried */, MOST_VISITS = 2000 };
+enum {
+    MOST_TRIED = 8,   /* matrices, and arrays that several are applied to */
+    MOST_OTHERS = 64, /* arrays among which these are looked for */
+    MOST_VISITS = 2000
+};
 
 /* ---- Products with a matrix ------------------------------------------------------------------ */
 
@@ -23,15 +27,11 @@ typedef struct {
     int         axis;   /* that of the other */
 } product;
 
-/* Expressions of lambdas say which of its inputs is read, those under construction say it
- * themselves. */
-static arras_array array_of(arras_array lambda, arras_expr load)
-{
-    return load->array ? load->array : lambda->inputs[load->ints[0]];
-}
+/* Cells outside may be anything but numbers of their own: no matrix is applied to these. */
+static bool has_fills(arras_expr load) { return load->nargs > load->rank; }
 
 /* The one axis whose index is just this expression, and on which no other index depends; -1: there
- * is none.  Cells outside are an edge's business, so there must be none. */
+ * is none.  Along it there is no edge. */
 static int axis_along(arras_expr load, arras_expr index)
 {
     int found = -1;
@@ -70,15 +70,16 @@ static bool read_axes(product *p)
 
 static bool reads_matrix(product *p, arras_array lambda)
 {
-    p->matrix_array = array_of(lambda, p->matrix);
-    p->other_array = array_of(lambda, p->other);
+    p->matrix_array = ar_array_of(lambda, p->matrix);
+    p->other_array = ar_array_of(lambda, p->other);
     return p->matrix_array->rank == 2 && p->other_array->kind == AR_LAMBDA && read_axes(p);
 }
 
-/* Whether a reduction is over all of an axis of this length. */
+/* Whether a reduction is over all of an axis of this length, and over something: nothing is 0,
+ * whatever it would be multiplied with. */
 static bool is_over_all(arras_expr reduce, arras_dim length)
 {
-    return ar_is_int(reduce->args[0]) && reduce->args[0]->ints[0] == 0 &&
+    return length > 0 && ar_is_int(reduce->args[0]) && reduce->args[0]->ints[0] == 0 &&
            ar_is_int(reduce->args[1]) && reduce->args[1]->ints[0] == length;
 }
 
@@ -99,28 +100,54 @@ static bool read_product(product *p, arras_array lambda, arras_expr cell, int si
     *p = (product){ .sum = cell, .matrix = body->args[side], .other = body->args[1 - side] };
     return p->matrix->kind == AR_EXPR_LOAD && p->other->kind == AR_EXPR_LOAD &&
            p->matrix->type.dtype == cell->type.dtype && p->other->type.dtype == cell->type.dtype &&
-           reads_matrix(p, lambda) && is_over_all(cell, p->matrix_array->shape[p->column]) &&
+           !has_fills(p->other) && reads_matrix(p, lambda) &&
+           is_over_all(cell, p->matrix_array->shape[p->column]) &&
            is_over_all(cell, p->other_array->shape[p->axis]);
+}
+
+/* ---- What is linear -------------------------------------------------------------------------- */
+
+static bool depends(arras_expr e, int arg, uint32_t axis)
+{
+    return (e->args[arg]->uses & axis) != 0;
+}
+
+/* In what depends on the index of an axis, which is a bit. */
+static bool is_linear(arras_expr e, uint32_t axis)
+{
+    if (is_sum(e))
+        return !depends(e, 0, axis) && !depends(e, 1, axis);
+    if (ar_expr_is(e, AR_OP_add) || ar_expr_is(e, AR_OP_subtract))
+        return depends(e, 0, axis) && depends(e, 1, axis);
+    if (ar_expr_is(e, AR_OP_multiply))
+        return depends(e, 0, axis) != depends(e, 1, axis);
+    return ar_expr_is(e, AR_OP_negative) || (ar_expr_is(e, AR_OP_divide) && !depends(e, 1, axis));
+}
+
+/* At first sight. */
+static bool may_be_composed(const product *p)
+{
+    arras_expr cell = p->other_array->ref;
+
+    return cell->kind == AR_EXPR_LOAD || is_linear(cell, (uint32_t)1 << p->axis);
 }
 
 /* ---- The matrix goes inwards ----------------------------------------------------------------- */
 
-/* An array with the matrix applied along an axis. */
-typedef struct applied {
-    struct applied *next;
-    arras_array     from, to;
-    int             axis;
+/* An array with a matrix applied along an axis. */
+typedef struct {
+    arras_array from, matrix, to;
+    int         axis, column;
 } applied;
 
 typedef struct {
     ar_rewrite    *r;
-    arras_array    wanted;  /* the matrix, of the old graph */
-    const product *product; /* at work, with the matrix */
-    applied       *applied; /* so far: there is one matrix, along one of its axes */
-    int            column;  /* that one; -1: not known yet */
-    int            visits;
-    int            changed; /* products */
+    arras_array    wanted;  /* of the old graph: products with it are changed */
+    const product *product; /* at work */
+    ar_table       applied; /* so far */
     ar_arena       arena;
+    int            visits;
+    int            products; /* that were changed */
 } composer;
 
 /* All of these: NULL where it can't. */
@@ -144,23 +171,39 @@ static arras_expr multiply_data(const product *p, arras_array x, int axis)
     return ar_reduce_like(p->sum, args);
 }
 
-static arras_array find_applied(const composer *c, arras_array x, int axis)
+static bool is_same(const void *item, const void *key)
 {
-    for (const applied *a = c->applied; a; a = a->next)
-        if (a->from == x && a->axis == axis)
-            return a->to;
-    return NULL;
+    const applied *a = item, *b = key;
+
+    return a->from == b->from && a->matrix == b->matrix && a->axis == b->axis &&
+           a->column == b->column;
+}
+
+static uint64_t hash_of(const applied *a)
+{
+    uint64_t hash = ar_hash_mix((uint64_t)a->from->id, (uint64_t)a->matrix->id);
+
+    return ar_hash_mix(hash, (uint64_t)(2 * a->axis + a->column));
+}
+
+/* What can't be kept is made again: it is the same array. */
+static void keep(composer *c, const applied *made)
+{
+    applied *kept = ar_arena_copy(&c->arena, made, 1, sizeof *made);
+
+    if (kept)
+        ar_table_add(&c->applied, hash_of(made), kept);
 }
 
 static arras_array apply_to_array(composer *c, arras_array x, int axis)
 {
-    arras_array made = find_applied(c, x, axis);
-    arras_dim   shape[ARRAS_MAX_RANK];
-    arras_expr  cell = ar_rewrite_cell(c->r, x);
-    applied    *a;
+    applied        key = { x, c->product->matrix_array, NULL, axis, c->product->column };
+    const applied *found = ar_table_find(&c->applied, hash_of(&key), is_same, &key);
+    arras_dim      shape[ARRAS_MAX_RANK];
+    arras_expr     cell = ar_rewrite_cell(c->r, x);
 
-    if (made)
-        return made;
+    if (found)
+        return found->to;
     if (ar_rewrite_is_constant(c->r, x))
         cell = multiply_data(c->product, x, axis);
     else if (cell)
@@ -169,18 +212,16 @@ static arras_array apply_to_array(composer *c, arras_array x, int axis)
         return NULL;
     for (int k = 0; k < x->rank; k++)
         shape[k] = k == axis ? rows_of(c->product) : x->shape[k];
-    made = ar_lambda(x->graph, x->rank, shape, cell);
-    a = ar_arena_alloc(&c->arena, 1, sizeof *a);
-    if (!a || ar_is_poison(made))
+    key.to = ar_lambda(x->graph, x->rank, shape, cell);
+    if (ar_is_poison(key.to))
         return NULL;
-    *a = (applied){ c->applied, x, made, axis };
-    c->applied = a;
-    return made;
+    keep(c, &key);
+    return key.to;
 }
 
 static arras_expr apply_to_load(composer *c, arras_expr load, arras_expr index)
 {
-    int         axis = axis_along(load, index);
+    int         axis = has_fills(load) ? -1 : axis_along(load, index);
     arras_array made;
 
     if (axis < 0 || load->array->shape[axis] != c->product->other_array->shape[c->product->axis])
@@ -195,30 +236,14 @@ static arras_expr apply_to_args(composer *c, arras_expr e, arras_expr index)
     arras_expr args[AR_MAX_ARITY];
 
     for (int i = 0; i < e->nargs; i++) {
-        args[i] = e->args[i]->uses & index->uses ? apply_to(c, e->args[i], index) : e->args[i];
+        args[i] = depends(e, i, index->uses) ? apply_to(c, e->args[i], index) : e->args[i];
         if (!args[i])
             return NULL;
     }
     return ar_expr_with_args(e, args);
 }
 
-static bool depends(arras_expr e, int arg, arras_expr index)
-{
-    return (e->args[arg]->uses & index->uses) != 0;
-}
-
-static bool is_linear(arras_expr e, arras_expr index)
-{
-    if (is_sum(e))
-        return !depends(e, 0, index) && !depends(e, 1, index);
-    if (ar_expr_is(e, AR_OP_add) || ar_expr_is(e, AR_OP_subtract))
-        return depends(e, 0, index) && depends(e, 1, index);
-    if (ar_expr_is(e, AR_OP_multiply))
-        return depends(e, 0, index) != depends(e, 1, index);
-    return ar_expr_is(e, AR_OP_negative) || (ar_expr_is(e, AR_OP_divide) && !depends(e, 1, index));
-}
-
-/* e depends on the index.  Depth is limited by AR_MAX_DEPTH. */
+/* e depends on the index.  From array to array: depth is limited by MOST_VISITS. */
 static arras_expr apply_to(composer *c, arras_expr e, arras_expr index)
 {
     if (++c->visits > MOST_VISITS || e->type.dtype != c->product->sum->type.dtype ||
@@ -226,7 +251,7 @@ static arras_expr apply_to(composer *c, arras_expr e, arras_expr index)
         return NULL;
     if (e->kind == AR_EXPR_LOAD)
         return apply_to_load(c, e, index);
-    return is_linear(e, index) ? apply_to_args(c, e, index) : NULL;
+    return is_linear(e, index->uses) ? apply_to_args(c, e, index) : NULL;
 }
 
 /* The other array with the matrix applied, read at the cell's own row. */
@@ -244,12 +269,20 @@ static arras_expr compose(composer *c, const product *p)
         return NULL;
     for (int k = 0; k < p->other->nargs; k++)
         indices[k] = k == p->axis ? p->matrix->args[1 - p->column] : p->other->args[k];
-    c->column = p->column;
-    c->changed++;
+    c->products++;
+    c->r->changed = true;
     return ar_load_like(p->other, made, indices);
 }
 
-/* ---- The pass, for one matrix ---------------------------------------------------------------- */
+/* ---- The pass, for one array ----------------------------------------------------------------- */
+
+static bool is_wanted(const composer *c, const product *p)
+{
+    arras_array wanted = c->r->became[c->wanted->id];
+
+    return (p->matrix_array == wanted || p->other_array == wanted) &&
+           ar_rewrite_is_constant(c->r, p->matrix_array);
+}
 
 static arras_status put(ar_rewrite *r, arras_array old, arras_expr cell)
 {
@@ -257,8 +290,7 @@ static arras_status put(ar_rewrite *r, arras_array old, arras_expr cell)
     product   p;
 
     for (int side = 0; side < 2; side++)
-        if (read_product(&p, NULL, cell, side) && p.matrix_array == r->became[c->wanted->id] &&
-            (c->column < 0 || c->column == p.column)) {
+        if (read_product(&p, NULL, cell, side) && is_wanted(c, &p)) {
             arras_expr composed = compose(c, &p);
 
             cell = composed ? composed : cell;
@@ -266,96 +298,138 @@ static arras_status put(ar_rewrite *r, arras_array old, arras_expr cell)
     return ar_rewrite_store(r, &r->became[old->id], old->rank, r->shape, cell);
 }
 
-/* *out stays as it is where nothing can be changed. */
-static arras_status compose_with(arras_graph **out, const arras_graph *normal, arras_array matrix,
-                                 arras_error *err)
+static void tell(ar_text *line, const void *pass)
 {
-    composer     c = { .wanted = matrix, .column = -1 };
+    const composer *c = pass;
+
+    ar_text_printf(line, "composed: %d product%s with ", c->products, c->products > 1 ? "s" : "");
+    ar_node_type_print(line, c->wanted);
+    ar_text_add(line, ", by matrices that are multiplied once");
+}
+
+/* *out stays as it is where that saves nothing. */
+static arras_status compose_with(arras_graph **out, const ar_survey *s, arras_array wanted,
+                                 ar_decisions *decisions, arras_error *err)
+{
+    composer     c = { .wanted = wanted };
     ar_rewrite   r = { .make = ar_rewrite_copy, .put = put, .pass = &c, .looks_back = true };
-    arras_graph *made = NULL;
     arras_status status;
 
     c.r = &r;
-    status = ar_rewrite_run(&made, &r, normal, err);
-    if (status == ARRAS_OK && c.changed > 0)
-        *out = made;
-    else if (status == ARRAS_OK)
-        ar_graph_free(made);
+    status = ar_survey_try(out, s, &r, tell, decisions, err);
+    ar_table_free(&c.applied);
     ar_arena_free(&c.arena);
     return status;
 }
 
-/* ---- All matrices ---------------------------------------------------------------------------- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
-/* The matrix of a product that is not the first `skip` ones; NULL: there are no more. */
+/* The next one, of those of lambdas by id; *at counts what was looked at. */
+static bool next_product(product *p, const ar_survey *s, int64_t *at)
+{
+    while (*at < 2 * s->count) {
+        arras_array x = s->nodes[*at / 2];
+        int         side = (int)(*at % 2);
+
+        ++*at;
+        if (x->kind == AR_LAMBDA && read_product(p, x, x->ref, side) &&
+            s->constant[p->matrix_array->id] && !s->constant[p->other_array->id] &&
+            may_be_composed(p))
+            return true;
+    }
+    return false;
+}
+
+/* What to try that is not among the first `skip` ones; NULL: there is no more. */
+typedef arras_array find_function(const ar_survey *s, int skip);
+
 static arras_array find_matrix(const ar_survey *s, int skip)
 {
-    arras_array found[MOST_MATRICES];
-    int         n = 0;
+    arras_array found[MOST_TRIED];
+    int         n = 0, k;
     product     p;
 
-    for (int64_t i = 0; i < s->count; i++)
-        for (int side = 0; side < 2; side++) {
-            bool met = false;
-
-            if (s->nodes[i]->kind != AR_LAMBDA ||
-                !read_product(&p, s->nodes[i], s->nodes[i]->ref, side) ||
-                !s->constant[p.matrix_array->id] || s->constant[p.other_array->id])
-                continue;
-            for (int k = 0; k < n; k++)
-                met = met || found[k] == p.matrix_array;
-            if (met)
-                continue;
-            if (n == skip)
-                return p.matrix_array;
-            found[n++] = p.matrix_array;
-        }
+    for (int64_t at = 0; next_product(&p, s, &at);) {
+        for (k = 0; k < n && found[k] != p.matrix_array;)
+            k++;
+        if (k < n)
+            continue;
+        if (n == skip)
+            return p.matrix_array;
+        found[n++] = p.matrix_array;
+    }
     return NULL;
 }
 
-/* Tries one matrix more.  better: NULL, or the graph that is. */
-static arras_status try_next(arras_graph **better, bool *more, const arras_graph *g, int skip,
+/* To which several matrices are applied. */
+static arras_array find_shared(const ar_survey *s, int skip)
+{
+    product found[MOST_OTHERS], p;
+    int     n = 0, k;
+
+    for (int64_t at = 0; next_product(&p, s, &at);) {
+        for (k = 0; k < n && found[k].other_array != p.other_array;)
+            k++;
+        if (k == n && n < MOST_OTHERS)
+            found[n++] = p;
+        if (k == n || !found[k].matrix_array || found[k].matrix_array == p.matrix_array)
+            continue;
+        found[k].matrix_array = NULL; /* it was met */
+        if (skip-- == 0)
+            return p.other_array;
+    }
+    return NULL;
+}
+
+/* Tries one more.  better: stays as it is unless that is. */
+static arras_status try_next(arras_graph **better, bool *more, const arras_graph *g,
+                             find_function *find, int skip, ar_decisions *decisions,
                              arras_error *err)
 {
-    arras_graph *made = NULL;
-    bool         cheaper = false;
-    arras_array  matrix;
+    arras_array  wanted;
     ar_survey    s;
     arras_status status = ar_survey_open(&s, g, err);
 
     if (status != ARRAS_OK)
         return status;
-    matrix = find_matrix(&s, skip);
-    *more = matrix != NULL;
-    if (matrix)
-        status = compose_with(&made, g, matrix, err);
-    if (status == ARRAS_OK && made)
-        status = ar_survey_is_cheaper(&cheaper, made, &s, err);
+    wanted = find(&s, skip);
+    *more = wanted != NULL;
+    if (wanted)
+        status = compose_with(better, &s, wanted, decisions, err);
     ar_survey_close(&s);
-    if (status == ARRAS_OK && cheaper)
-        *better = made;
-    else
-        ar_graph_free(made);
     return status;
 }
 
-arras_status ar_compose(arras_graph **out, const arras_graph *normal, arras_error *err)
+/* *best: NULL, or what takes the place of `normal`. */
+static arras_status try_all(arras_graph **best, const arras_graph *normal, find_function *find,
+                            ar_decisions *decisions, arras_error *err)
 {
-    arras_graph *best = NULL, *better;
     arras_status status = ARRAS_OK;
     bool         more = true;
     int          skip = 0;
 
-    for (int k = 0; k < MOST_MATRICES && more && status == ARRAS_OK; k++) {
-        better = NULL;
-        status = try_next(&better, &more, best ? best : normal, skip, err);
+    for (int k = 0; k < MOST_TRIED && more && status == ARRAS_OK; k++) {
+        arras_graph *better = NULL;
+
+        status = try_next(&better, &more, *best ? *best : normal, find, skip, decisions, err);
         skip += better == NULL;
         if (better) {
-            ar_graph_free(best);
-            best = better;
+            ar_graph_free(*best);
+            *best = better;
         }
     }
+    return status;
+}
+
+arras_status ar_compose(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                        arras_error *err)
+{
+    arras_graph *best = NULL;
+    arras_status status = try_all(&best, normal, find_matrix, decisions, err);
+
     if (status == ARRAS_OK)
+        status = try_all(&best, normal, find_shared, decisions, err);
+    if (status == ARRAS_OK && best)
         *out = best;
     else
         ar_graph_free(best);

@@ -4,8 +4,22 @@
 void ar_decisions_free(ar_decisions *decisions)
 {
     ar_free(decisions->items);
+    ar_free(decisions->changes);
     ar_arena_free(&decisions->arena);
     *decisions = (ar_decisions){ 0 };
+}
+
+arras_status ar_decisions_say(ar_decisions *decisions, ar_text *line, arras_error *err)
+{
+    char *kept =
+        line->failed ? NULL : ar_arena_copy(&decisions->arena, line->data, line->length + 1, 1);
+
+    ar_text_free(line);
+    if (!kept || !ar_grow(&decisions->changes, &decisions->changes_room, decisions->nchanges,
+                          sizeof *decisions->changes))
+        return ar_fail_memory(err, sizeof *decisions->changes);
+    decisions->changes[decisions->nchanges++] = kept;
+    return ARRAS_OK;
 }
 
 /* -1 when it is not known. */

@@ -77,6 +77,9 @@ bool ar_decisions_pack(ar_text *out, const ar_decisions *decisions)
     ar_pack_number(out, (int64_t)decisions->count);
     for (size_t i = 0; i < decisions->count; i++)
         pack_decision(out, &decisions->items[i], &r);
+    ar_pack_number(out, (int64_t)decisions->nchanges);
+    for (size_t i = 0; i < decisions->nchanges; i++)
+        ar_pack_string(out, decisions->changes[i]);
     return !out->failed;
 }
 
@@ -104,6 +107,19 @@ static void unpack_decision(ar_decision *out, ar_unpacker *u, const reasons *r,
     out->what = ar_unpack_string(u);
 }
 
+static void unpack_changes(ar_decisions *out, ar_unpacker *u)
+{
+    int64_t count = ar_unpack_number(u);
+
+    u->failed = u->failed || count < 0 || count > u->end - u->at;
+    out->changes = u->failed ? NULL : ar_alloc((size_t)count, sizeof *out->changes);
+    u->failed = !out->changes;
+    for (int64_t i = 0; i < count && !u->failed; i++)
+        out->changes[i] = ar_unpack_string(u);
+    if (!u->failed)
+        out->nchanges = out->changes_room = (size_t)count;
+}
+
 static bool unpack_all(ar_decisions *out, ar_unpacker *u, const arras_graph *optimised)
 {
     reasons r;
@@ -119,6 +135,8 @@ static bool unpack_all(ar_decisions *out, ar_unpacker *u, const arras_graph *opt
     out->count = out->room = (size_t)count;
     for (int64_t i = 0; i < count && !u->failed; i++)
         unpack_decision(&out->items[i], u, &r, optimised);
+    if (!u->failed)
+        unpack_changes(out, u);
     return !u->failed;
 }
 

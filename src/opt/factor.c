@@ -6,47 +6,62 @@
  * As with einsums of three operands it is the order of products that changes, and so the rounding
  * (docs/semantics.md).
  *
- * A first walk makes all such t, and counts who would read them; the second one makes those that
- * several would. */
+ * First all sums are looked at: what would be left of each, and how many would read that. */
 #include "opt/opt.h"
 
-#include "opt/rewrite.h"
 #include "opt/survey.h"
 
-enum { MOST_SITES = 1024, MOST_FACTORS = 4, MOST_WRITTEN = 8 };
+enum { MOST_FACTORS = 4, MOST_WRITTEN = 8 };
 
-/* Sums that can be factored, in the order in which they are met. */
+/* ---- What would be left of a sum ------------------------------------------------------------- */
+
+/* sum[k] a * (factors * b), where a is data: a and b, and where they are read. */
 typedef struct {
-    int64_t rest[MOST_SITES]; /* the id of its t, in the graph of the first walk */
-    int     count;
-    bool    second;  /* walk */
-    int     met;     /* in it, so far */
-    bool    changed; /* some sum was factored */
-} sites;
+    arras_expr        sum;
+    int               side; /* of a, in the product */
+    arras_array       a, b;
+    int               nfactors;
+    const arras_expr *a_at;
+    arras_expr        b_at[ARRAS_MAX_RANK];
+} rest;
 
-/* sum[k] a * (factors * b), where a is data */
+/* One that several sums may have. */
 typedef struct {
-    arras_expr a, b; /* loads */
-    arras_expr factors;
-    int        nfactors;
-} factored;
+    rest    of;
+    int     readers;
+    int64_t made; /* the id of its array in the new graph; 0: none yet */
+} shared_rest;
 
-/* ---- Taking a sum apart ---------------------------------------------------------------------- */
+typedef struct {
+    const ar_survey *survey;
+    ar_table         rests; /* of shared_rest */
+    ar_arena         arena;
+    bool             no_memory, any; /* several sums have the same */
+    int              sums, arrays;   /* that were factored; of what is left */
+} factorer;
 
-static bool reads_along(arras_expr load, const char *variable, int *axis)
+/* Places that are the same expression are the same place: nothing is read to find them. */
+static bool is_plain(int rank, const arras_expr *at)
 {
-    *axis = -1;
-    for (int k = 0; k < load->nargs; k++) {
-        if (!ar_expr_depends(load->args[k], variable))
+    for (int axis = 0; axis < rank; axis++)
+        if (!ar_simple_is_safe(at[axis]))
+            return false;
+    return true;
+}
+
+/* The one axis along which this place runs with the variable; -1: none, or not only that. */
+static int axis_along(int rank, const arras_expr *at, const char *variable)
+{
+    int found = -1;
+
+    for (int axis = 0; axis < rank; axis++) {
+        if (!ar_expr_depends(at[axis], variable))
             continue;
-        if (*axis >= 0 || load->args[k]->kind != AR_EXPR_VAR || k >= load->rank)
-            return false;
-        *axis = k;
+        if (found >= 0 || at[axis]->kind != AR_EXPR_VAR)
+            return -1;
+        found = axis;
     }
-    for (int k = 0; k < load->rank; k++)
-        if (load->ints[1 + k] != ARRAS_EDGE_NONE)
-            return false;
-    return *axis >= 0;
+    return found;
 }
 
 /* Which operand of a product depends on the index along an axis, if just one does: the other is
@@ -55,11 +70,151 @@ static int varying_operand(arras_expr product, int axis)
 {
     bool first, second;
 
-    if (!ar_expr_is(product, AR_OP_multiply))
+    if (axis < 0 || !ar_expr_is(product, AR_OP_multiply))
         return -1;
     first = product->args[0]->uses >> axis & 1;
     second = product->args[1]->uses >> axis & 1;
     return first == second ? -1 : first ? 0 : 1;
+}
+
+/* A factor is read as a whole or is no more than a number; all have one type. */
+static bool is_factor(arras_expr product, int varying)
+{
+    arras_expr other = product->args[1 - varying];
+
+    return product->args[varying]->kind == AR_EXPR_LOAD &&
+           (other->kind == AR_EXPR_LOAD || ar_simple_is_safe(other)) &&
+           product->args[varying]->type.dtype == product->type.dtype &&
+           other->type.dtype == product->type.dtype;
+}
+
+/* Where a load of a lambda reads, if cells of the lambda are read there; false: not known. */
+static bool move_place(arras_expr *at, arras_expr load)
+{
+    arras_expr moved[ARRAS_MAX_RANK];
+
+    if (load->nargs > load->rank || !is_plain(load->rank, load->args))
+        return false;
+    for (int axis = 0; axis < load->rank; axis++) {
+        arras_expr index = load->args[axis];
+
+        if (index->kind != AR_EXPR_INDEX && index->uses != 0)
+            return false;
+        moved[axis] = index->kind == AR_EXPR_INDEX ? at[index->ints[0]] : index;
+    }
+    memcpy(at, moved, (size_t)load->rank * sizeof *at);
+    return true;
+}
+
+/* While b is a product with a factor that is the same along the sum, that comes out. */
+static void leave_factors(rest *out)
+{
+    for (; out->nfactors < MOST_FACTORS && out->b->kind == AR_LAMBDA; out->nfactors++) {
+        arras_expr cell = out->b->ref;
+        int        axis = axis_along(out->b->rank, out->b_at, out->sum->name);
+        int        varying = varying_operand(cell, axis);
+
+        if (varying < 0 || !is_factor(cell, varying) || !move_place(out->b_at, cell->args[varying]))
+            return;
+        out->b = ar_array_of(out->b, cell->args[varying]);
+    }
+}
+
+static bool may_be_factored(arras_expr e)
+{
+    arras_expr body = e->kind == AR_EXPR_REDUCE ? e->args[2] : e;
+
+    return e->kind == AR_EXPR_REDUCE && e->ints[0] == AR_REDUCE_sum &&
+           ar_expr_tree(e) == AR_TREE_FUSED && ar_expr_is(body, AR_OP_multiply) &&
+           ar_dtype_class(body->type.dtype) == AR_CLASS_REAL &&
+           body->args[0]->kind == AR_EXPR_LOAD && body->args[1]->kind == AR_EXPR_LOAD;
+}
+
+/* Whether factors would leave this sum of a lambda, and what is left then. */
+static bool find_rest(rest *out, const ar_survey *s, arras_array lambda, arras_expr e)
+{
+    if (!may_be_factored(e))
+        return false;
+    for (int side = 0; side < 2; side++) {
+        arras_expr a = e->args[2]->args[side], b = e->args[2]->args[1 - side];
+
+        *out = (rest){ .sum = e, .side = side, .a_at = a->args };
+        out->a = ar_array_of(lambda, a), out->b = ar_array_of(lambda, b);
+        if (!s->constant[out->a->id] || !ar_expr_depends(a, e->name) ||
+            !is_plain(a->nargs, a->args) || !is_plain(b->nargs, b->args))
+            continue;
+        memcpy(out->b_at, b->args, (size_t)b->rank * sizeof *out->b_at);
+        leave_factors(out);
+        if (out->nfactors > 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- Sums that have the same ----------------------------------------------------------------- */
+
+static bool is_same(const void *item, const void *key)
+{
+    const rest *x = &((const shared_rest *)item)->of, *y = key;
+
+    return x->a == y->a && x->b == y->b && strcmp(x->sum->name, y->sum->name) == 0 &&
+           memcmp(x->a_at, y->a_at, (size_t)x->a->rank * sizeof *x->a_at) == 0 &&
+           memcmp(x->b_at, y->b_at, (size_t)x->b->rank * sizeof *x->b_at) == 0;
+}
+
+static uint64_t hash_of(const rest *x)
+{
+    uint64_t hash = ar_hash_mix((uint64_t)x->a->id, (uint64_t)x->b->id);
+
+    for (int axis = 0; axis < x->a->rank; axis++)
+        hash = ar_hash_mix(hash, (uint64_t)x->a_at[axis]->id);
+    for (int axis = 0; axis < x->b->rank; axis++)
+        hash = ar_hash_mix(hash, (uint64_t)x->b_at[axis]->id);
+    return hash;
+}
+
+static shared_rest *find_shared(const factorer *f, const rest *key)
+{
+    return (shared_rest *)(uintptr_t)ar_table_find(&f->rests, hash_of(key), is_same, key);
+}
+
+static bool look_at(void *pass, arras_array lambda, arras_expr e)
+{
+    factorer    *f = pass;
+    shared_rest *shared;
+    rest         found;
+
+    if (!find_rest(&found, f->survey, lambda, e))
+        return true;
+    shared = find_shared(f, &found);
+    if (!shared) {
+        shared = ar_arena_alloc(&f->arena, 1, sizeof *shared);
+        f->no_memory = !shared || !ar_table_add(&f->rests, hash_of(&found), shared);
+        if (f->no_memory)
+            return false;
+        shared->of = found;
+    }
+    f->any = f->any || shared->readers > 0;
+    shared->readers++;
+    return true;
+}
+
+/* ---- Taking a sum apart ---------------------------------------------------------------------- */
+
+/* In the new graph. */
+typedef struct {
+    arras_expr a, b; /* loads */
+    arras_expr factors;
+} factored;
+
+/* Reads nothing outside, so that it may also be read where it was not, or the other way round. */
+static bool is_inside(arras_expr e, const ar_space *space, const ar_frame *around)
+{
+    for (int axis = 0; e->kind == AR_EXPR_LOAD && axis < e->rank; axis++)
+        if (e->ints[1 + axis] != ARRAS_EDGE_NONE ||
+            !ar_index_is_below(e->args[axis], e->array->shape[axis], space, around))
+            return false;
+    return true;
 }
 
 static arras_expr at_indices(const ar_rewrite *r, arras_expr cell, arras_expr load)
@@ -67,43 +222,38 @@ static arras_expr at_indices(const ar_rewrite *r, arras_expr cell, arras_expr lo
     return ar_substitute_indices(cell, load->rank, load->args, (ar_place_of){ &r->space, NULL });
 }
 
-/* While what is read is a product with a factor that is the same along the sum, that comes out. */
-static void take_factors(factored *out, const ar_rewrite *r, const char *variable)
+/* The next factor comes out of b. */
+static bool take_factor(factored *out, const ar_rewrite *r, const char *variable)
 {
-    int axis;
+    arras_array x = out->b->array;
+    arras_expr  cell = ar_rewrite_cell(r, x), factor;
+    ar_space    space = { .g = r->to, .rank = x->rank, .shape = x->shape };
+    int varying = cell ? varying_operand(cell, axis_along(x->rank, out->b->args, variable)) : -1;
 
-    while (out->nfactors < MOST_FACTORS && reads_along(out->b, variable, &axis)) {
-        arras_expr cell = ar_rewrite_cell(r, out->b->array);
-        int        varying = cell ? varying_operand(cell, axis) : -1;
-        arras_expr factor;
-
-        if (varying < 0 || cell->args[varying]->kind != AR_EXPR_LOAD ||
-            cell->type.dtype != cell->args[varying]->type.dtype ||
-            cell->type.dtype != cell->args[1 - varying]->type.dtype)
-            return;
-        factor = at_indices(r, cell->args[1 - varying], out->b);
-        out->factors = out->nfactors++ ? ar_binary(AR_OP_multiply, out->factors, factor) : factor;
-        out->b = at_indices(r, cell->args[varying], out->b);
-    }
+    if (varying < 0 || !is_factor(cell, varying) || !is_inside(cell->args[0], &space, NULL) ||
+        !is_inside(cell->args[1], &space, NULL))
+        return false;
+    factor = at_indices(r, cell->args[1 - varying], out->b);
+    out->factors = out->factors ? ar_binary(AR_OP_multiply, out->factors, factor) : factor;
+    out->b = at_indices(r, cell->args[varying], out->b);
+    return out->b->kind == AR_EXPR_LOAD;
 }
 
-static bool take_apart(factored *out, const ar_rewrite *r, arras_expr sum, const arras_expr *args)
+static bool take_apart(factored *out, const ar_rewrite *r, const rest *of, const arras_expr *args,
+                       const ar_frame *around)
 {
-    arras_expr body = args[2];
+    ar_frame within = { .outer = around, .variable = of->sum->name, .lo = args[0], .hi = args[1] };
 
-    if (sum->ints[0] != AR_REDUCE_sum || !ar_expr_is(body, AR_OP_multiply) ||
-        ar_dtype_class(body->type.dtype) != AR_CLASS_REAL || ar_expr_tree(sum) != AR_TREE_FUSED)
+    if (args[2]->kind == AR_EXPR_POISON || !ar_is_int(args[0]) || !ar_is_int(args[1]) ||
+        args[0]->ints[0] >= args[1]->ints[0]) /* nothing is 0, whatever the factors are */
         return false;
-    for (int side = 0; side < 2; side++) {
-        *out = (factored){ .a = body->args[1 - side], .b = body->args[side] };
-        if (out->a->kind != AR_EXPR_LOAD || out->b->kind != AR_EXPR_LOAD ||
-            !ar_rewrite_is_constant(r, out->a->array) || !ar_expr_depends(out->a, sum->name))
-            continue;
-        take_factors(out, r, sum->name);
-        if (out->nfactors > 0 && out->b->kind == AR_EXPR_LOAD)
-            return true;
-    }
-    return false;
+    *out = (factored){ .a = args[2]->args[of->side], .b = args[2]->args[1 - of->side] };
+    if (!is_inside(out->a, &r->space, &within))
+        return false;
+    for (int k = 0; k < of->nfactors; k++)
+        if (!is_inside(out->b, &r->space, &within) || !take_factor(out, r, of->sum->name))
+            return false;
+    return true;
 }
 
 /* ---- Parts of it as arrays ------------------------------------------------------------------- */
@@ -111,11 +261,12 @@ static bool take_apart(factored *out, const ar_rewrite *r, arras_expr sum, const
 /* An expression as an array.  Its axes: the variables around and the indices of the cell that it
  * depends on, which is how it is read. */
 typedef struct {
-    ar_rewrite *r;
-    arras_expr  cell;
-    int         rank;
-    arras_dim   shape[ARRAS_MAX_RANK];
-    arras_expr  read[ARRAS_MAX_RANK];
+    ar_rewrite     *r;
+    arras_expr      cell;
+    const ar_frame *around;
+    int             rank;
+    arras_dim       shape[ARRAS_MAX_RANK];
+    arras_expr      read[ARRAS_MAX_RANK];
 } part;
 
 static bool add_axis(part *p, arras_dim length, arras_expr index)
@@ -127,14 +278,24 @@ static bool add_axis(part *p, arras_dim length, arras_expr index)
     return true;
 }
 
-/* Outermost variables first.  False: one of them does not go from 0 to a number. */
+/* Another variable of the same name has come between. */
+static bool is_hidden(const part *p, const ar_frame *frame)
+{
+    for (const ar_frame *f = p->around; f != frame; f = f->outer)
+        if (strcmp(f->variable, frame->variable) == 0)
+            return true;
+    return false;
+}
+
+/* Outermost variables first.  False: one of them does not go from 0 to a number, or there are
+ * conditions. */
 static bool add_variables(part *p, const ar_frame *around)
 {
     if (!around)
         return true;
-    if (!add_variables(p, around->outer) || !around->variable)
+    if (!around->variable || !add_variables(p, around->outer))
         return false;
-    if (!ar_expr_depends(p->cell, around->variable))
+    if (!ar_expr_depends(p->cell, around->variable) || is_hidden(p, around))
         return true;
     return ar_is_int(around->lo) && around->lo->ints[0] == 0 && ar_is_int(around->hi) &&
            around->hi->ints[0] > 0 &&
@@ -163,7 +324,7 @@ static arras_expr moved(const part *p)
 /* A load of it, in the place of the expression; NULL: it can't be an array. */
 static arras_expr as_array(ar_rewrite *r, arras_expr cell, const ar_frame *around)
 {
-    part        p = { .r = r, .cell = cell };
+    part        p = { .r = r, .cell = cell, .around = around };
     arras_array made;
 
     if (!add_variables(&p, around))
@@ -177,42 +338,33 @@ static arras_expr as_array(ar_rewrite *r, arras_expr cell, const ar_frame *aroun
 
 /* ---- The pass -------------------------------------------------------------------------------- */
 
-static bool is_shared(const sites *s, int site)
+static void count_array(factorer *f, shared_rest *shared, arras_array t)
 {
-    int readers = 0;
-
-    for (int k = 0; k < s->count && site < s->count; k++)
-        readers += s->rest[k] == s->rest[site];
-    return readers > 1;
-}
-
-/* The first walk only notes what there would be. */
-static bool is_wanted(sites *s, arras_array t)
-{
-    if (s->second)
-        return is_shared(s, s->met++);
-    if (s->count < MOST_SITES)
-        s->rest[s->count++] = t->id;
-    return false;
+    f->sums++;
+    f->arrays += shared->made != t->id;
+    shared->made = t->id;
 }
 
 /* factors * t[...]; NULL: the sum stays as it is. */
 static arras_expr factor(ar_rewrite *r, arras_expr e, const arras_expr *args,
                          const ar_frame *around)
 {
-    sites     *s = r->pass;
-    arras_expr of_rest[3] = { args[0], args[1] }, t, factors;
-    factored   f;
+    factorer    *f = r->pass;
+    arras_expr   of_rest[3] = { args[0], args[1] }, t, factors;
+    factored     parts;
+    rest         left;
+    shared_rest *shared = find_rest(&left, f->survey, r->old, e) ? find_shared(f, &left) : NULL;
 
-    if (!take_apart(&f, r, e, args))
+    if (!shared || shared->readers < 2 || !take_apart(&parts, r, &left, args, around))
         return NULL;
-    of_rest[2] = ar_binary(AR_OP_multiply, f.a, f.b);
+    of_rest[2] = ar_binary(AR_OP_multiply, parts.a, parts.b);
     t = as_array(r, ar_reduce_like(e, of_rest), around);
-    if (!t || !is_wanted(s, t->array))
+    if (!t)
         return NULL;
-    s->changed = true;
-    factors = f.nfactors > 1 ? as_array(r, f.factors, around) : f.factors;
-    return ar_binary(AR_OP_multiply, factors ? factors : f.factors, t);
+    r->changed = true;
+    count_array(f, shared, t->array);
+    factors = left.nfactors > 1 ? as_array(r, parts.factors, around) : parts.factors;
+    return ar_binary(AR_OP_multiply, factors ? factors : parts.factors, t);
 }
 
 /* factors * t[...], which no array that was there reads. */
@@ -260,58 +412,30 @@ static arras_expr make(ar_rewrite *r, arras_expr e, const arras_expr *args, cons
     return made ? made : ar_rewrite_copy(r, e, args, around);
 }
 
-/* *out stays as it is where nothing was changed. */
-static arras_status walk_once(arras_graph **out, sites *s, const arras_graph *normal,
-                              arras_error *err)
+static void tell(ar_text *line, const void *pass)
 {
-    ar_rewrite   r = { .make = make, .pass = s, .looks_back = true };
-    arras_graph *made = NULL;
-    arras_status status = ar_rewrite_run(&made, &r, normal, err);
+    const factorer *f = pass;
 
-    if (status == ARRAS_OK && s->changed)
-        *out = made;
-    else if (status == ARRAS_OK)
-        ar_graph_free(made);
-    return status;
+    ar_text_printf(line, "factored: %d sums, factors times %d that they share", f->sums, f->arrays);
 }
 
-static bool any_is_shared(const sites *s)
+arras_status ar_factor(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                       arras_error *err)
 {
-    for (int k = 0; k < s->count; k++)
-        if (is_shared(s, k))
-            return true;
-    return false;
-}
-
-static arras_status factor_all(arras_graph **out, sites *s, const arras_graph *normal,
-                               arras_error *err)
-{
-    arras_graph *made = NULL;
-    bool         cheaper = false;
-    ar_survey    before;
-    arras_status status = ar_survey_open(&before, normal, err);
+    ar_survey    s;
+    factorer     f = { .survey = &s };
+    ar_rewrite   r = { .make = make, .pass = &f, .looks_back = true };
+    arras_status status = ar_survey_open(&s, normal, err);
 
     if (status != ARRAS_OK)
         return status;
-    s->second = true;
-    status = walk_once(&made, s, normal, err);
-    if (status == ARRAS_OK && made)
-        status = ar_survey_is_cheaper(&cheaper, made, &before, err);
-    ar_survey_close(&before);
-    if (status == ARRAS_OK && cheaper)
-        *out = made;
-    else
-        ar_graph_free(made);
-    return status;
-}
-
-arras_status ar_factor(arras_graph **out, const arras_graph *normal, arras_error *err)
-{
-    sites       *s = ar_alloc(1, sizeof *s);
-    arras_status status = s ? walk_once(out, s, normal, err) : ar_fail_memory(err, sizeof *s);
-
-    if (status == ARRAS_OK && any_is_shared(s))
-        status = factor_all(out, s, normal, err);
-    ar_free(s);
+    status = ar_survey_look(&s, look_at, &f, err);
+    if (status == ARRAS_OK && f.no_memory)
+        status = ar_fail_memory(err, sizeof(shared_rest));
+    if (status == ARRAS_OK && f.any)
+        status = ar_survey_try(out, &s, &r, tell, decisions, err);
+    ar_table_free(&f.rests);
+    ar_arena_free(&f.arena);
+    ar_survey_close(&s);
     return status;
 }

@@ -8,7 +8,7 @@
  * are such views already. */
 #include "opt/opt.h"
 
-#include "opt/rewrite.h"
+#include "opt/survey.h"
 
 #include <math.h>
 
@@ -21,8 +21,9 @@ typedef struct {
 
 /* Views by id of the new graph. */
 typedef struct {
-    view  *items;
-    size_t room;
+    view         *items;
+    size_t        room;
+    ar_decisions *decisions; /* or NULL */
 } views;
 
 /* What a cell is computed of. */
@@ -31,7 +32,8 @@ typedef struct {
     const views *views;
     arras_expr   place; /* a load: the first that was met; all others are at the same place */
     int          visits;
-    bool         dear, computed; /* some operation is; all that is read is a view that is used */
+    const char  *dear;     /* an operation that is, or NULL */
+    bool         computed; /* all that is read is a view that is used */
 } gathered;
 
 /* ---- Loads ----------------------------------------------------------------------------------- */
@@ -44,12 +46,32 @@ static bool has_edges(arras_expr load)
     return false;
 }
 
-static bool is_inside(const ar_rewrite *r, arras_expr load)
+static bool is_inside(arras_expr load, const ar_space *space)
 {
     for (int axis = 0; axis < load->rank; axis++)
-        if (!ar_index_is_below(load->args[axis], load->array->shape[axis], &r->space, NULL))
+        if (!ar_index_is_below(load->args[axis], load->array->shape[axis], space, NULL))
             return false;
     return true;
+}
+
+static bool reads_all(const ar_rewrite *r, arras_expr load)
+{
+    for (int axis = 0; axis < load->rank; axis++)
+        if (load->args[axis] != ar_expr_index(r->to, axis) ||
+            load->array->shape[axis] != r->shape[axis])
+            return false;
+    return load->rank == r->space.rank;
+}
+
+/* Whether to read what v reads, in place of an array's cells with this load: not if cells that it
+ * does not read are an error, which that array must tell. */
+static bool may_read_through(const ar_rewrite *r, arras_expr load, view v)
+{
+    arras_array x = load->array;
+    ar_space    space = { .g = r->to, .rank = x->rank, .shape = x->shape };
+
+    return v.load && !has_edges(load) && is_inside(load, &r->space) &&
+           (reads_all(r, load) || is_inside(v.load, &space));
 }
 
 static view view_of(const gathered *c, arras_array x)
@@ -67,7 +89,7 @@ static arras_expr read_through(const gathered *c, arras_expr load, bool *used)
     view v = view_of(c, load->array);
 
     *used = v.used;
-    while (v.load && !has_edges(load) && is_inside(c->r, load)) {
+    while (may_read_through(c->r, load, v)) {
         load = ar_substitute_indices(v.load, load->rank, load->args,
                                      (ar_place_of){ &c->r->space, NULL });
         if (load->kind != AR_EXPR_LOAD)
@@ -132,22 +154,22 @@ static bool look(gathered *c, arras_expr e)
         return good && look_at_load(c, e);
     if (e->kind != AR_EXPR_OP && e->kind != AR_EXPR_CAST)
         return good && e->kind == AR_EXPR_LITERAL;
-    c->dear = c->dear || (e->kind == AR_EXPR_OP && is_dear((ar_op)e->ints[0]));
+    if (e->kind == AR_EXPR_OP && is_dear((ar_op)e->ints[0]))
+        c->dear = ar_op_name((ar_op)e->ints[0]);
     for (int i = 0; good && i < e->nargs; i++)
         good = look(c, e->args[i]);
     return good;
 }
 
-/* What is computed of all cells must be stored, and gathered too. */
-static bool gathers_each_often(const gathered *c)
+/* By an array of this shape.  What is computed of all cells must be stored, and gathered too. */
+static bool is_gathered_often(arras_array x, int rank, const arras_dim *shape)
 {
-    arras_array x = c->place->array;
-    double      cells = 1, needed = 1;
+    double cells = 1, needed = 1;
 
     for (int axis = 0; axis < x->rank; axis++)
         cells *= ar_dim_symbolic(x->shape[axis]) ? HUGE_VAL : (double)x->shape[axis];
-    for (int axis = 0; axis < c->r->space.rank; axis++)
-        needed *= ar_dim_symbolic(c->r->shape[axis]) ? 0 : (double)c->r->shape[axis];
+    for (int axis = 0; axis < rank; axis++)
+        needed *= ar_dim_symbolic(shape[axis]) ? 0 : (double)shape[axis];
     return needed > OFTEN * cells;
 }
 
@@ -195,6 +217,20 @@ static arras_status make_view(view *out, const gathered *c, arras_expr cell)
     return status;
 }
 
+static arras_status say(const gathered *c, arras_array made)
+{
+    ar_text line = { 0 };
+
+    if (!c->views->decisions)
+        return ARRAS_OK;
+    ar_text_printf(&line, "computed before a gather: %s, cells of ",
+                   c->dear ? c->dear : "what is made of such");
+    ar_node_type_print(&line, c->place->array);
+    ar_text_add(&line, " instead of ");
+    ar_node_type_print(&line, made);
+    return ar_decisions_say(c->views->decisions, &line, c->r->err);
+}
+
 static arras_status put(ar_rewrite *r, arras_array old, arras_expr cell)
 {
     gathered     c = { .r = r, .views = r->pass, .computed = true };
@@ -202,19 +238,49 @@ static arras_status put(ar_rewrite *r, arras_array old, arras_expr cell)
     view         v = { NULL, false };
     arras_status status = ARRAS_OK;
 
-    if (cell->kind == AR_EXPR_OP && look(&c, cell) && c.place && gathers_each_often(&c))
+    if (cell->kind == AR_EXPR_OP && look(&c, cell) && c.place &&
+        is_gathered_often(c.place->array, old->rank, r->shape))
         status = make_view(&v, &c, cell);
     if (status == ARRAS_OK)
         status = ar_rewrite_store(r, became, old->rank, r->shape, v.used ? v.load : cell);
-    return status == ARRAS_OK && v.load ? note(r->pass, *became, v, r->err) : status;
+    if (status == ARRAS_OK && v.load)
+        status = note(r->pass, *became, v, r->err);
+    if (status == ARRAS_OK && v.used)
+        status = say(&c, *became);
+    r->changed = r->changed || v.used;
+    return status;
 }
 
-arras_status ar_gather_late(arras_graph **out, const arras_graph *normal, arras_error *err)
-{
-    views        v = { NULL, 0 };
-    ar_rewrite   r = { .make = ar_rewrite_copy, .put = put, .pass = &v, .looks_back = true };
-    arras_status status = ar_rewrite_run(out, &r, normal, err);
+/* What there must be, before it is worth to rewrite anything. */
+typedef struct {
+    bool gathers, dear;
+} signs;
 
+static bool look_for(void *pass, arras_array lambda, arras_expr e)
+{
+    signs *s = pass;
+
+    if (!s->gathers && e->kind == AR_EXPR_LOAD && jumps(e))
+        s->gathers = is_gathered_often(ar_array_of(lambda, e), lambda->rank, lambda->shape);
+    s->dear = s->dear || (e->kind == AR_EXPR_OP && is_dear((ar_op)e->ints[0]));
+    return !s->gathers || !s->dear;
+}
+
+arras_status ar_gather_late(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                            arras_error *err)
+{
+    views        v = { .decisions = decisions };
+    ar_rewrite   r = { .make = ar_rewrite_copy, .put = put, .pass = &v, .looks_back = true };
+    signs        found = { false, false };
+    ar_survey    s;
+    arras_status status = ar_survey_open(&s, normal, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    status = ar_survey_look(&s, look_for, &found, err);
+    ar_survey_close(&s);
+    if (status == ARRAS_OK && found.gathers && found.dear)
+        status = ar_rewrite_try(out, &r, normal, err);
     ar_free(v.items);
     return status;
 }

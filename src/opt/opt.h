@@ -46,10 +46,14 @@ typedef struct {
 typedef struct {
     ar_decision *items;
     size_t       count, room;
+    const char **changes; /* to the order of operations: a line each */
+    size_t       nchanges, changes_room;
     ar_arena     arena;
 } ar_decisions;
 
 void ar_decisions_free(ar_decisions *decisions);
+/* One line more of what was changed; it is freed. */
+arras_status ar_decisions_say(ar_decisions *decisions, ar_text *line, arras_error *err);
 /* As bytes, and back (decisions_pack.c); false: no memory, or bytes that are none.  Those left are
  * all of the decisions; *out, the caller's, keeps what it needs of them. */
 bool ar_decisions_pack(ar_text *out, const ar_decisions *decisions);
@@ -74,16 +78,22 @@ arras_status ar_simplify(arras_graph **out, const arras_graph *normal, arras_err
 /* Axes of one cell are left out of arrays that are no outputs (squeeze.c). */
 arras_status ar_squeeze(arras_graph **out, const arras_graph *normal, arras_error *err);
 
+/* Those that change the order of operations say so to the decisions, which may be NULL.  *out stays
+ * as it is where that saves nothing. */
+
 /* What is computed of gathered cells is gathered from what is computed of all (gather_late.c). */
-arras_status ar_gather_late(arras_graph **out, const arras_graph *normal, arras_error *err);
+arras_status ar_gather_late(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                            arras_error *err);
 
 /* Matrices that are data, applied one after the other, are multiplied with each other once
- * (compose.c).  *out stays as it is where that saves nothing; else sums round otherwise. */
-arras_status ar_compose(arras_graph **out, const arras_graph *normal, arras_error *err);
+ * (compose.c).  Sums round otherwise. */
+arras_status ar_compose(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                        arras_error *err);
 
 /* Factors that are the same along a sum go out of it, where what is left is the same for several
- * sums (factor.c).  Otherwise as ar_compose. */
-arras_status ar_factor(arras_graph **out, const arras_graph *normal, arras_error *err);
+ * sums (factor.c).  They round otherwise. */
+arras_status ar_factor(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                       arras_error *err);
 
 /* Short reductions with known bounds become sums of their cells: windows become stencils
  * (unroll.c). */

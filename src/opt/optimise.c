@@ -9,12 +9,24 @@ static void replace(arras_graph **g, arras_graph *by)
     *g = by;
 }
 
-typedef arras_status pass_function(arras_graph **out, const arras_graph *normal, arras_error *err);
+typedef struct {
+    arras_status (*plain)(arras_graph **out, const arras_graph *normal, arras_error *err);
+    arras_status (*telling)(arras_graph **out, const arras_graph *normal, ar_decisions *decisions,
+                            arras_error *err);
+} pass;
 
 /* In this order; every one simplifies what it makes.  One that makes nothing leaves all as it is.
  */
-static pass_function *const passes[] = { ar_squeeze, ar_gather_late, ar_compose,
-                                         ar_factor,  ar_unroll,      ar_split };
+static const pass passes[] = {
+    { .plain = ar_squeeze },  { .telling = ar_gather_late }, { .telling = ar_compose },
+    { .telling = ar_factor }, { .plain = ar_unroll },        { .plain = ar_split },
+};
+
+static arras_status run_pass(arras_graph **out, const pass *p, const arras_graph *normal,
+                             ar_decisions *decisions, arras_error *err)
+{
+    return p->telling ? p->telling(out, normal, decisions, err) : p->plain(out, normal, err);
+}
 
 arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
                          const ar_opt_options *options, ar_decisions *decisions, arras_error *err)
@@ -24,7 +36,7 @@ arras_status ar_optimise(arras_graph **out, const arras_graph *recorded,
 
     for (size_t i = 0; i < AR_COUNT(passes) && status == ARRAS_OK; i++) {
         better = NULL;
-        status = passes[i](&better, g, err);
+        status = run_pass(&better, &passes[i], g, decisions, err);
         if (better)
             replace(&g, better);
     }

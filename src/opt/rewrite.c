@@ -189,6 +189,8 @@ static arras_status look_back_at(ar_rewrite *r, arras_array made, arras_expr cel
     }
     for (int k = 0; k < made->ninputs; k++)
         stored.constant = stored.constant && ar_rewrite_is_constant(r, made->inputs[k]);
+    for (int axis = 0; axis < made->rank; axis++)
+        stored.constant = stored.constant && !ar_dim_symbolic(made->shape[axis]);
     r->stored[made->id] = stored;
     return ARRAS_OK;
 }
@@ -335,5 +337,18 @@ arras_status ar_rewrite_run(arras_graph **out, ar_rewrite *r, const arras_graph 
     ar_free(r->sizes);
     ar_free(r->written);
     ar_free(r->stored);
+    return status;
+}
+
+arras_status ar_rewrite_try(arras_graph **out, ar_rewrite *r, const arras_graph *normal,
+                            arras_error *err)
+{
+    arras_graph *made = NULL;
+    arras_status status = ar_rewrite_run(&made, r, normal, err);
+
+    if (status == ARRAS_OK && r->changed)
+        *out = made;
+    else
+        ar_graph_free(made);
     return status;
 }

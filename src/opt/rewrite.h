@@ -21,6 +21,7 @@ struct ar_rewrite {
     ar_make_function  *make;
     ar_put_function   *put;  /* NULL: every array is stored */
     void              *pass; /* what the functions need */
+    bool               changed; /* set by functions that made more than a copy */
     const arras_graph *from;
     arras_graph       *to;
     arras_error       *err;
@@ -50,6 +51,9 @@ struct ar_rewrite {
 
 /* `normal` is a normal form; so is *out, which borrows its data. */
 arras_status ar_rewrite_run(arras_graph **out, ar_rewrite *r, const arras_graph *normal,
+                            arras_error *err);
+/* The same, but *out stays as it is where nothing was changed. */
+arras_status ar_rewrite_try(arras_graph **out, ar_rewrite *r, const arras_graph *normal,
                             arras_error *err);
 /* e with other arguments, in the new graph: the plain way to make an expression. */
 arras_expr ar_rewrite_copy(ar_rewrite *r, arras_expr e, const arras_expr *args,
