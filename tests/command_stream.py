@@ -217,6 +217,24 @@ def check_in_place(scratch, tally):
         os.remove(scratch / source.split(":")[0])
 
 
+def check_bands(scratch, tally):
+    """Rows of chunks are decoded to where kernels read them; a ring of them ends within tiles, too."""
+    h = field((2903, 1501), 4)
+    h[100:200, 400:600] = 0  # chunks that are not stored
+    np.save(scratch / "h.npy", h)
+    for codec in ("none", "shuffle deflate 1", "deflate 1"):
+        options = ["--chunk=100,200", "--codec", codec, "-q"]
+        said = scratch.run("run", "h = x", "x=h.npy", "-o", "h=chunks.h5:/h", *options)
+        tally.check(f"chunks of {codec}", complain(said, lambda: read(scratch, "chunks.h5:/h"), h))
+        for edge in ("0", "wrap", "nearest"):
+            program = LAPLACE.format(edge=edge)
+            said = scratch.run("run", program, "h=chunks.h5:/h", "-o", "lap=lap.npy", "--explain")
+            told = [] if "decoded in place: h" in said.err else [said.err]
+            tally.check(f"{codec}, edge {edge}", told + complain(said, lambda: read(scratch, "lap.npy"), laplace(h, edge)))
+            remove(scratch, "lap.npy")
+        remove(scratch, "chunks.h5:/h")
+
+
 # ---- Killed and resumed -----------------------------------------------------------------------------------------
 
 def check_kills(scratch, tally, h, kills, seed):
@@ -330,6 +348,7 @@ def main():
         check_ignored(scratch, tally)
         check_behind(scratch, tally)
         check_in_place(scratch, tally)
+        check_bands(scratch, tally)
         check_kills(scratch, tally, h, options.kills, 1)
         check_left_behind(scratch, tally, h)
         check_identity(scratch, tally)

@@ -64,6 +64,31 @@ static void fill(unsigned char *data, size_t n, int kind)
 
 /* ---- Back and forth -------------------------------------------------------------------------- */
 
+/* In pieces, the last step too where it can be done so; from any byte on. */
+static bool comes_apart(const ar_codec_chain *chain, const unsigned char *data, size_t n,
+                        const ar_text *stored, size_t piece, bool far)
+{
+    ar_codec_scratch scratch = { 0 };
+    unsigned char   *back = malloc(n + 1);
+    ar_decoded       decoded;
+    arras_status     status =
+        ar_chain_decode_apart(&decoded, &scratch, chain, 0, n, stored->data, stored->length, NULL);
+    bool good;
+
+    back[n] = 77;
+    for (size_t at = 0; status == ARRAS_OK && at < n; at += piece) {
+        size_t some = n - at < piece ? n - at : piece;
+
+        status = ar_decoded_copy(&decoded, back + at, at, some, far, NULL);
+    }
+    ar_stream_end();
+    good = CHECK_EQ_INT(status, ARRAS_OK) && CHECK(memcmp(back, data, n) == 0) &&
+           CHECK_EQ_INT(back[n], 77);
+    ar_codec_scratch_free(&scratch);
+    free(back);
+    return good;
+}
+
 static bool comes_back(const ar_codec_chain *chain, const unsigned char *data, size_t n)
 {
     ar_text        out = { 0 };
@@ -74,7 +99,10 @@ static bool comes_back(const ar_codec_chain *chain, const unsigned char *data, s
     back[n] = 77;
     good = CHECK_EQ_INT(ar_chain_encode(chain, &out, data, n, &err), ARRAS_OK) &&
            CHECK_EQ_INT(ar_chain_decode(chain, 0, back, n, out.data, out.length, &err), ARRAS_OK) &&
-           CHECK(memcmp(back, data, n) == 0) && CHECK_EQ_INT(back[n], 77);
+           CHECK(memcmp(back, data, n) == 0) && CHECK_EQ_INT(back[n], 77) &&
+           comes_apart(chain, data, n, &out, 16 * (size_t)chain->cell_size, false) &&
+           comes_apart(chain, data, n, &out, 64 * (size_t)chain->cell_size, true) &&
+           comes_apart(chain, data, n, &out, 1001, true);
     if (!good)
         printf("    %s\n", err.text);
     free(back);

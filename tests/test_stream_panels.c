@@ -142,7 +142,7 @@ static void check_row(const row *r, arras_program *p)
 
     for (int axis = 0; axis < r->rank; axis++)
         chunks *= r->shape[axis] / r->chunk[axis];
-    CHECK(once >= chunks);
+    CHECK(once >= chunks && (double)once <= r->times * (double)chunks);
     if (!CHECK((double)often <= r->times * (double)chunks))
         printf("    %" PRId64 " chunks were fetched, of %" PRId64 "\n", often, chunks);
     if (much && little)

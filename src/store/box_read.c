@@ -90,10 +90,18 @@ static arras_status fetch(ar_source *s, const int64_t *chunk, const byte_range *
     return status;
 }
 
+static arras_status fail_chunk(const ar_source *s, const int64_t *chunk, arras_status status,
+                               const arras_error *why, arras_error *err)
+{
+    char number[200];
+
+    print_chunk(number, sizeof number, s->info.rank, chunk);
+    return ar_fail(err, status, "%s: chunk [%s]: %s", s->name, number, why->text);
+}
+
 static arras_status decode_fetched(const ar_source *s, const int64_t *chunk, void *cells,
                                    size_t size, ar_chunk_bytes *bytes, arras_error *err)
 {
-    char         number[200];
     arras_error  why;
     arras_status status;
 
@@ -107,8 +115,7 @@ static arras_status decode_fetched(const ar_source *s, const int64_t *chunk, voi
             make_bools(cells, size);
         return ARRAS_OK;
     }
-    print_chunk(number, sizeof number, s->info.rank, chunk);
-    return ar_fail(err, status, "%s: chunk [%s]: %s", s->name, number, why.text);
+    return fail_chunk(s, chunk, status, &why, err);
 }
 
 arras_status ar_source_chunk(ar_source *s, const int64_t *chunk, void *cells, size_t size,
@@ -187,6 +194,89 @@ arras_status ar_source_chunk_part(const char **cells, ar_source *s, const int64_
                                   arras_error *err)
 {
     return view_chunk(cells, s, chunk, &(byte_range){ size, at, n }, scratch, err);
+}
+
+/* ---- One chunk, among others ----------------------------------------------------------------- */
+
+static ar_box whole_chunk(const ar_store_info *info)
+{
+    ar_box box = { .rank = info->rank };
+
+    memcpy(box.hi, info->chunk, sizeof *box.hi * (size_t)info->rank);
+    return box;
+}
+
+/* Bytes that lie side by side here and there; the axes before them are the result. */
+static int find_run(int64_t *run, const ar_store_info *info, const int64_t *strides)
+{
+    int outer = info->rank;
+
+    *run = (int64_t)arras_dtype_size(info->dtype);
+    while (outer > 0 && strides[outer - 1] == *run)
+        *run *= info->chunk[--outer];
+    return outer;
+}
+
+static arras_status spread(const ar_decoded *cells, const ar_store_info *info, char *to,
+                           const int64_t *strides, bool far, arras_error *err)
+{
+    int64_t      run, at[ARRAS_MAX_RANK] = { 0 };
+    int          outer = find_run(&run, info, strides);
+    arras_status status = ARRAS_OK;
+
+    for (size_t done = 0; done < cells->size && status == ARRAS_OK; done += (size_t)run) {
+        status = ar_decoded_copy(cells, to, done, (size_t)run, far, err);
+        for (int d = outer - 1; d >= 0; d--) {
+            to += strides[d];
+            if (++at[d] < info->chunk[d])
+                break;
+            to -= at[d] * strides[d];
+            at[d] = 0;
+        }
+    }
+    if (far)
+        ar_stream_end();
+    return status;
+}
+
+static arras_status spread_fetched(ar_source *s, const int64_t *chunk, char *to,
+                                   const int64_t *strides, bool far, size_t size,
+                                   ar_chunk_bytes *bytes, arras_error *err)
+{
+    ar_box       box = whole_chunk(&s->info);
+    ar_decoded   decoded;
+    arras_error  why;
+    arras_status status = fetch(s, chunk, &(byte_range){ size, 0, size }, bytes, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    if (bytes->missing) {
+        ar_box_fill(&box, arras_dtype_size(s->info.dtype), to, strides, s->info.fill);
+        return ARRAS_OK;
+    }
+    status = ar_chain_decode_apart(&decoded, &bytes->between, &s->chain, bytes->skipped, size,
+                                   bytes->bytes.data, bytes->bytes.length, &why);
+    if (status == ARRAS_OK)
+        status = spread(&decoded, &s->info, to, strides, far, &why);
+    return status == ARRAS_OK ? ARRAS_OK : fail_chunk(s, chunk, status, &why, err);
+}
+
+arras_status ar_source_chunk_spread(ar_source *s, const int64_t *chunk, char *to,
+                                    const int64_t *strides, bool far, size_t size,
+                                    ar_chunk_scratch *scratch, arras_error *err)
+{
+    ar_box       box = whole_chunk(&s->info);
+    int64_t      dense[ARRAS_MAX_RANK];
+    const char  *from;
+    arras_status status;
+
+    if (!s->type->read_chunk && !s->record.bytes && s->info.dtype != ARRAS_BOOL)
+        return spread_fetched(s, chunk, to, strides, far, size, &scratch->bytes, err);
+    status = ar_source_chunk_view(&from, s, chunk, size, scratch, err);
+    ar_strides_dense(dense, s->info.rank, s->info.chunk, arras_dtype_size(s->info.dtype));
+    if (status == ARRAS_OK)
+        ar_box_copy(&box, arras_dtype_size(s->info.dtype), to, strides, from, dense);
+    return status;
 }
 
 /* ---- Many chunks ----------------------------------------------------------------------------- */

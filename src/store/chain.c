@@ -56,15 +56,18 @@ static arras_status undo(const ar_codec_step *step, int cell_size, ar_text *out,
     return status;
 }
 
+/* Steps from the last one of the chain down to `end`.  What find_last finds writes to `cells`, if
+ * there are any; `size`: their bytes. */
 static arras_status undo_all(ar_codec_scratch *scratch, const ar_codec_chain *chain,
-                             uint32_t skipped, ar_text *cells, span *bytes, arras_error *err)
+                             uint32_t skipped, int end, ar_text *cells, size_t size, span *bytes,
+                             arras_error *err)
 {
-    int    last = find_last(chain, skipped);
+    int    last = cells ? find_last(chain, skipped) : -1;
     size_t most[AR_CODECS];
     int    turn = 0;
 
-    find_most(most, chain, skipped, cells->capacity);
-    for (int k = chain->n - 1; k >= last; k--) {
+    find_most(most, chain, skipped, size);
+    for (int k = chain->n - 1; k >= end; k--) {
         ar_text     *out = k == last ? cells : &scratch->buffers[turn];
         arras_status status;
 
@@ -79,6 +82,13 @@ static arras_status undo_all(ar_codec_scratch *scratch, const ar_codec_chain *ch
     return ARRAS_OK;
 }
 
+static arras_status check_size(const span *bytes, size_t size, arras_error *err)
+{
+    if (bytes->n == size)
+        return ARRAS_OK;
+    return ar_fail(err, ARRAS_EFORMAT, "%zu bytes of cells, %zu expected", bytes->n, size);
+}
+
 arras_status ar_chain_decode_with(ar_codec_scratch *scratch, const ar_codec_chain *chain,
                                   uint32_t skipped, void *cells, size_t size, const void *stored,
                                   size_t n, arras_error *err)
@@ -87,14 +97,46 @@ arras_status ar_chain_decode_with(ar_codec_scratch *scratch, const ar_codec_chai
     ar_codec_scratch own = { 0 };
     ar_text          out = { .data = size ? cells : &nothing, .capacity = size };
     span             bytes = { stored, n };
-    arras_status     status = undo_all(scratch ? scratch : &own, chain, skipped, &out, &bytes, err);
+    arras_status     status = undo_all(scratch ? scratch : &own, chain, skipped,
+                                   find_last(chain, skipped), &out, size, &bytes, err);
 
-    if (status == ARRAS_OK && bytes.n != size)
-        status = ar_fail(err, ARRAS_EFORMAT, "%zu bytes of cells, %zu expected", bytes.n, size);
+    if (status == ARRAS_OK)
+        status = check_size(&bytes, size, err);
     if (status == ARRAS_OK && size > 0 && bytes.at != cells)
         memcpy(cells, bytes.at, size);
     ar_codec_scratch_free(&own);
     return status;
+}
+
+arras_status ar_chain_decode_apart(ar_decoded *out, ar_codec_scratch *scratch,
+                                   const ar_codec_chain *chain, uint32_t skipped, size_t size,
+                                   const void *stored, size_t n, arras_error *err)
+{
+    int          last = find_last(chain, skipped);
+    bool         parts = last < chain->n && chain->steps[last].codec->decode_part;
+    span         bytes = { stored, n };
+    arras_status status =
+        undo_all(scratch, chain, skipped, parts ? last + 1 : last, NULL, size, &bytes, err);
+
+    if (status == ARRAS_OK)
+        status = check_size(&bytes, size, err);
+    if (status == ARRAS_OK)
+        *out =
+            (ar_decoded){ parts ? &chain->steps[last] : NULL, chain->cell_size, bytes.at, bytes.n };
+    return status;
+}
+
+arras_status ar_decoded_copy(const ar_decoded *d, void *to, size_t at, size_t n, bool far,
+                             arras_error *err)
+{
+    if (d->last)
+        return d->last->codec->decode_part(d->last, d->cell_size, to, at, n, far, d->bytes, d->size,
+                                           err);
+    if (far)
+        ar_streaming()(to, d->bytes + at, (int64_t)n);
+    else
+        memcpy(to, d->bytes + at, n);
+    return ARRAS_OK;
 }
 
 arras_status ar_chain_decode(const ar_codec_chain *chain, uint32_t skipped, void *cells,

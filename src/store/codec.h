@@ -27,6 +27,10 @@ typedef struct ar_codec {
     const char *name;
     arras_status (*decode)(const ar_codec_step *step, int cell_size, ar_text *out, size_t most,
                            const void *in, size_t n, arras_error *err);
+    /* Only n bytes of those that come out, from byte `at` on, of input that is given whole; far:
+     * around the caches, if that can be done (see ar_streaming).  May be NULL. */
+    arras_status (*decode_part)(const ar_codec_step *step, int cell_size, void *out, size_t at,
+                                size_t n, bool far, const void *in, size_t all, arras_error *err);
     /* May be NULL: read only. */
     arras_status (*encode)(const ar_codec_step *step, int cell_size, ar_text *out, const void *in,
                            size_t n, arras_error *err);
@@ -62,6 +66,21 @@ arras_status ar_chain_decode_with(ar_codec_scratch *scratch, const ar_codec_chai
                                   size_t n, arras_error *err);
 arras_status ar_chain_decode(const ar_codec_chain *chain, uint32_t skipped, void *cells,
                              size_t size, const void *stored, size_t n, arras_error *err);
+/* Cells that are decoded, but for a last step which can be done in parts. */
+typedef struct {
+    const ar_codec_step *last; /* NULL: nothing is left to be done */
+    int                  cell_size;
+    const char          *bytes; /* of the input, or of the scratch memory */
+    size_t               size;
+} ar_decoded;
+
+/* As ar_chain_decode_with, for cells that will not lie side by side: ar_decoded_copy puts n bytes
+ * of them, from byte `at` on, to their place; far: around the caches, until ar_stream_end. */
+arras_status ar_chain_decode_apart(ar_decoded *out, ar_codec_scratch *scratch,
+                                   const ar_codec_chain *chain, uint32_t skipped, size_t size,
+                                   const void *stored, size_t n, arras_error *err);
+arras_status ar_decoded_copy(const ar_decoded *d, void *to, size_t at, size_t n, bool far,
+                             arras_error *err);
 /* What was in `out` is replaced. */
 arras_status ar_chain_encode_with(ar_codec_scratch *scratch, const ar_codec_chain *chain,
                                   ar_text *out, const void *cells, size_t size, arras_error *err);

@@ -16,10 +16,12 @@ static void shuffle_plain(char *out, const char *in, size_t from, size_t count, 
     }
 }
 
-static void unshuffle_plain(char *out, const char *in, size_t from, size_t count, size_t size)
+/* Those from `from` on, of n of all `count` elements; `in` is the first byte of the first. */
+static void unshuffle_plain(char *out, const char *in, size_t from, size_t n, size_t count,
+                            size_t size)
 {
-    for (size_t start = from; start < count; start += BLOCK) {
-        size_t end = count - start < BLOCK ? count : start + BLOCK;
+    for (size_t start = from; start < n; start += BLOCK) {
+        size_t end = n - start < BLOCK ? n : start + BLOCK;
 
         for (size_t b = 0; b < size; b++)
             for (size_t i = start; i < end; i++)
@@ -66,11 +68,21 @@ INLINE void part_rows(__m128i *rows, int size)
         rows[i] = parted[i];
 }
 
-INLINE size_t unshuffle_sixteens(char *out, const char *in, size_t count, int size)
+INLINE void put(__m128i *to, __m128i bytes, bool far)
+{
+    if (far)
+        _mm_stream_si128(to, bytes);
+    else
+        _mm_storeu_si128(to, bytes);
+}
+
+/* far: around the caches, to whole vectors of memory. */
+INLINE size_t unshuffle_sixteens(char *out, const char *in, size_t n, size_t count, int size,
+                                 bool far)
 {
     size_t at = 0;
 
-    for (; count - at >= AT_ONCE; at += AT_ONCE) {
+    for (; n - at >= AT_ONCE; at += AT_ONCE) {
         __m128i rows[WIDEST];
 
         for (int b = 0; b < size; b++)
@@ -78,7 +90,7 @@ INLINE size_t unshuffle_sixteens(char *out, const char *in, size_t count, int si
         for (int k = 1; k < size; k *= 2)
             merge_rows(rows, size);
         for (int b = 0; b < size; b++)
-            _mm_storeu_si128((__m128i *)(out + at * (size_t)size) + b, rows[b]);
+            put((__m128i *)(out + at * (size_t)size) + b, rows[b], far);
     }
     return at;
 }
@@ -101,15 +113,24 @@ INLINE size_t shuffle_sixteens(char *out, const char *in, size_t count, int size
 }
 
 /* How many elements were done; a constant size makes registers of the rows. */
-static size_t unshuffle_fast(char *out, const char *in, size_t count, size_t size)
+INLINE size_t unshuffle_rows(char *out, const char *in, size_t n, size_t count, size_t size,
+                             bool far)
 {
     switch (size) {
-    case 2: return unshuffle_sixteens(out, in, count, 2);
-    case 4: return unshuffle_sixteens(out, in, count, 4);
-    case 8: return unshuffle_sixteens(out, in, count, 8);
-    case 16: return unshuffle_sixteens(out, in, count, 16);
+    case 2: return unshuffle_sixteens(out, in, n, count, 2, far);
+    case 4: return unshuffle_sixteens(out, in, n, count, 4, far);
+    case 8: return unshuffle_sixteens(out, in, n, count, 8, far);
+    case 16: return unshuffle_sixteens(out, in, n, count, 16, far);
     default: return 0;
     }
+}
+
+static size_t unshuffle_fast(char *out, const char *in, size_t n, size_t count, size_t size,
+                             bool far)
+{
+    if (far && (uintptr_t)out % sizeof(__m128i) == 0)
+        return unshuffle_rows(out, in, n, count, size, true);
+    return unshuffle_rows(out, in, n, count, size, false);
 }
 
 static size_t shuffle_fast(char *out, const char *in, size_t count, size_t size)
@@ -125,9 +146,10 @@ static size_t shuffle_fast(char *out, const char *in, size_t count, size_t size)
 
 #else
 
-static size_t unshuffle_fast(char *out, const char *in, size_t count, size_t size)
+static size_t unshuffle_fast(char *out, const char *in, size_t n, size_t count, size_t size,
+                             bool far)
 {
-    (void)out, (void)in, (void)count, (void)size;
+    (void)out, (void)in, (void)n, (void)count, (void)size, (void)far;
     return 0;
 }
 
@@ -149,15 +171,25 @@ void ar_bytes_shuffle(void *out, const void *in, size_t count, size_t size)
         shuffle_plain(out, in, shuffle_fast(out, in, count, size), count, size);
 }
 
+static void unshuffle_some(void *out, const char *in, size_t n, size_t count, size_t size, bool far)
+{
+    if (size == 1 && n > 0)
+        memcpy(out, in, n);
+    else
+        unshuffle_plain(out, in, unshuffle_fast(out, in, n, count, size, far), n, count, size);
+}
+
 void ar_bytes_unshuffle(void *out, const void *in, size_t count, size_t size)
 {
-    if (size == 1 && count > 0)
-        memcpy(out, in, count);
-    else
-        unshuffle_plain(out, in, unshuffle_fast(out, in, count, size), count, size);
+    unshuffle_some(out, in, count, count, size, false);
 }
 
 /* ---- The codec ------------------------------------------------------------------------------- */
+
+static arras_status bad_size(int64_t size, arras_error *err)
+{
+    return ar_fail(err, ARRAS_EFORMAT, "shuffle: elements of %" PRId64 " bytes", size);
+}
 
 typedef void rearrange(void *out, const void *in, size_t count, size_t size);
 
@@ -169,7 +201,7 @@ static arras_status shuffle_with(rearrange *move, const ar_codec_step *step, int
     arras_status status;
 
     if (size < 1)
-        return ar_fail(err, ARRAS_EFORMAT, "shuffle: elements of %" PRId64 " bytes", size);
+        return bad_size(size, err);
     status = ar_codec_room(out, n, err);
     if (status != ARRAS_OK || n == 0)
         return status;
@@ -187,6 +219,34 @@ static arras_status shuffle_decode(const ar_codec_step *step, int cell_size, ar_
     return shuffle_with(ar_bytes_unshuffle, step, cell_size, out, in, n, err);
 }
 
+/* From within an element, or to the bytes that make none. */
+static void unshuffle_bytes(char *out, size_t at, size_t n, const char *in, size_t count,
+                            size_t size)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t element = (at + i) / size;
+
+        out[i] = in[element < count ? (at + i) % size * count + element : at + i];
+    }
+}
+
+static arras_status shuffle_decode_part(const ar_codec_step *step, int cell_size, void *out,
+                                        size_t at, size_t n, bool far, const void *in, size_t all,
+                                        arras_error *err)
+{
+    int64_t value = ar_codec_value(step, 0, cell_size);
+    size_t  size = (size_t)value, count;
+
+    if (value < 1)
+        return bad_size(value, err);
+    count = all / size;
+    if (at % size || n % size || at + n > count * size)
+        unshuffle_bytes(out, at, n, in, count, size);
+    else
+        unshuffle_some(out, (const char *)in + at / size, n / size, count, size, far);
+    return ARRAS_OK;
+}
+
 static arras_status shuffle_encode(const ar_codec_step *step, int cell_size, ar_text *out,
                                    const void *in, size_t n, arras_error *err)
 {
@@ -195,4 +255,5 @@ static arras_status shuffle_encode(const ar_codec_step *step, int cell_size, ar_
 
 const ar_codec ar_codec_shuffle = { .name = "shuffle",
                                     .decode = shuffle_decode,
+                                    .decode_part = shuffle_decode_part,
                                     .encode = shuffle_encode };

@@ -240,6 +240,11 @@ arras_status ar_source_chunk_view(const char **cells, ar_source *s, const int64_
 arras_status ar_source_chunk_part(const char **cells, ar_source *s, const int64_t *chunk,
                                   size_t size, size_t at, size_t n, ar_chunk_scratch *scratch,
                                   arras_error *err);
+/* To where an array with these strides (bytes) has the cells of the chunk; `to`: the first.  far:
+ * they are not read soon, and may go around the caches. */
+arras_status ar_source_chunk_spread(ar_source *s, const int64_t *chunk, char *to,
+                                    const int64_t *strides, bool far, size_t size,
+                                    ar_chunk_scratch *scratch, arras_error *err);
 /* Cells lo <= i < hi, as info.dtype, into memory with these strides (bytes; NULL: C order), decoded
  * on `threads` threads. */
 arras_status ar_source_read(ar_source *s, const int64_t *lo, const int64_t *hi, void *cells,
@@ -270,5 +275,38 @@ arras_status ar_chunk_cache_read(ar_chunk_cache *cache, ar_source *source, const
  * Waits for nobody; where there is no room nothing is done. */
 arras_status ar_chunk_cache_ahead(ar_chunk_cache *cache, ar_source *source, const int64_t *lo,
                                   const int64_t *hi, int64_t calls, arras_error *err);
+
+/* ---- Decoded rows of chunks (chunk_bands.c) -------------------------------------------------- */
+
+/* All chunks with the same number along axis 0 are a band.  Bands are decoded to where an array in
+ * C order would have their cells, in a ring of n places: boxes that follow each other along axis 0
+ * can be used where they are, and each chunk is decoded once. */
+typedef struct ar_chunk_bands ar_chunk_bands;
+
+/* Bytes of one band; INT64_MAX: too many. */
+int64_t ar_chunk_band_bytes(const ar_store_info *info);
+/* Of a source in chunks without read_box, which must stay open, with axes and cells. */
+arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t n,
+                                arras_error *err);
+void         ar_chunk_bands_free(ar_chunk_bands *b); /* NULL is fine */
+/* Whether there are places enough for a box.  Others must not be taken. */
+bool           ar_chunk_bands_fit(const ar_chunk_bands *b, const int64_t *lo, const int64_t *hi);
+const int64_t *ar_chunk_bands_strides(const ar_chunk_bands *b);
+/* The address that cell [0, 0, ...] has for a box which is taken; NULL: it lies in two pieces, at
+ * the end and at the beginning of the ring. */
+char *ar_chunk_bands_origin(const ar_chunk_bands *b, const int64_t *lo, const int64_t *hi);
+/* All cells of a box are there until it is given back.  Waits for who has other boxes in its
+ * places: whoever takes boxes of several sources takes them in the same order as all others, and
+ * one of each.  Several threads at once, each with a scratch memory of its own. */
+arras_status ar_chunk_bands_take(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
+                                 ar_chunk_scratch *scratch, arras_error *err);
+void         ar_chunk_bands_give(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi);
+/* Takes a box, copies it to memory given by the address of cell [0, 0, ...], and gives it back. */
+arras_status ar_chunk_bands_read(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
+                                 char *origin, const int64_t *strides, ar_chunk_scratch *scratch,
+                                 arras_error *err);
+/* As ar_chunk_cache_ahead. */
+arras_status ar_chunk_bands_ahead(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
+                                  int64_t calls, ar_chunk_scratch *scratch, arras_error *err);
 
 #endif

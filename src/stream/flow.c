@@ -114,11 +114,14 @@ static int64_t left_for_cache(const ar_flow *flow)
 
 static arras_status make_cache(ar_flow *flow, arras_error *err)
 {
-    int64_t wanted = 0;
+    int64_t      wanted = 0, left = left_for_cache(flow);
+    arras_status status = ar_flow_bands(flow, &left, err);
 
     for (int i = 0; i < flow->npasses; i++)
-        wanted = ar_max64(wanted, worth_caching(&flow->passes[i]));
-    return ar_chunk_cache_new(&flow->cache, ar_min64(wanted, left_for_cache(flow)), err);
+        if (!flow->passes[i].banded)
+            wanted = ar_max64(wanted, worth_caching(&flow->passes[i]));
+    return status == ARRAS_OK ? ar_chunk_cache_new(&flow->cache, ar_min64(wanted, left), err)
+                              : status;
 }
 
 /* ---- Workers --------------------------------------------------------------------------------- */
@@ -143,11 +146,13 @@ static arras_status make_worker(ar_flow *flow, ar_flow_worker *w, arras_error *e
     w->places = ar_arena_alloc(&flow->arena, n, sizeof *w->places);
     w->strides = ar_arena_alloc(&flow->arena, n * ARRAS_MAX_RANK, sizeof *w->strides);
     w->lent = ar_arena_alloc(&flow->arena, n, sizeof *w->lent);
+    w->banded = ar_arena_alloc(&flow->arena, n, sizeof *w->banded);
+    w->held = ar_arena_alloc(&flow->arena, n, sizeof *w->held);
     w->sparse = ar_arena_alloc(&flow->arena, n, sizeof *w->sparse);
     w->sparse_bytes = ar_arena_alloc(&flow->arena, n, sizeof *w->sparse_bytes);
     w->operands = ar_arena_alloc(&flow->arena, (size_t)most_operands(flow), sizeof *w->operands);
-    if (w->regions && w->places && w->strides && w->lent && w->sparse && w->sparse_bytes &&
-        w->operands)
+    if (w->regions && w->places && w->strides && w->lent && w->banded && w->held && w->sparse &&
+        w->sparse_bytes && w->operands)
         return ARRAS_OK;
     return ar_fail_memory(err, n * sizeof *w->regions);
 }
@@ -294,14 +299,21 @@ static void release_array(ar_flow_array *a)
         a->spill->type->abandon(a->spill);
     if (a->spill_path && a->source)
         a->source->type->close(a->source);
+    ar_chunk_bands_free(a->bands);
+}
+
+static void release_worker(ar_flow_worker *w)
+{
+    if (w->scratch)
+        ar_pages_free(w->scratch, (size_t)w->scratch_bytes);
+    ar_chunk_scratch_free(&w->chunk);
 }
 
 void ar_flow_close(ar_flow *flow)
 {
     ar_taskgraph_free(flow->tasks); /* cancels, and waits */
     for (int i = 0; i < flow->nworkers; i++)
-        if (flow->workers[i].scratch)
-            ar_pages_free(flow->workers[i].scratch, (size_t)flow->workers[i].scratch_bytes);
+        release_worker(&flow->workers[i]);
     for (int i = 0; flow->arrays && i < flow->narrays; i++)
         release_array(&flow->arrays[i]);
     ar_chunk_cache_free(flow->cache);
@@ -336,6 +348,9 @@ void ar_flow_explain(ar_text *out, const ar_flow *flow)
         if (flow->arrays[i].behind)
             ar_text_printf(out, "past the cache: %s, %.1f MB written while others compute\n",
                            name_of(&flow->arrays[i]), (double)flow->arrays[i].bytes / 1e6);
+    for (int i = 0; i < flow->narrays; i++)
+        if (flow->arrays[i].bands)
+            ar_text_printf(out, "decoded in place: %s\n", name_of(&flow->arrays[i]));
     for (int i = 0; i < flow->npasses; i++)
         explain_pass(out, &flow->passes[i]);
 }

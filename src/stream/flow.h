@@ -20,6 +20,9 @@ int64_t ar_pass_read_bytes(const ar_pass *pass, const ar_region *regions);
 int64_t ar_pass_chunk_bytes(const ar_pass *pass, const ar_region *regions);
 /* Bytes of the chunks that are decoded for these, and could be kept. */
 int64_t ar_pass_decoded_bytes(const ar_pass *pass, const ar_region *regions);
+/* By array: what all threads need at one time, with what is decoded ahead; the bytes of its chunks
+ * (flow_tiles.c). */
+int64_t ar_pass_met(ar_region *regions, const ar_pass *pass);
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
@@ -29,6 +32,8 @@ arras_status ar_flow_keep(ar_flow *flow, int *levels, arras_error *err);
 arras_status ar_flow_passes(ar_flow *flow, arras_error *err);
 /* Chooses the tiles of a pass, within flow->scratch (flow_tiles.c). */
 arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err);
+/* Gives arrays bands where that pays, of at most *left bytes, which become less (flow_bands.c). */
+arras_status ar_flow_bands(ar_flow *flow, int64_t *left, arras_error *err);
 
 /* ---- Running (flow_run.c) -------------------------------------------------------------------- */
 
@@ -37,11 +42,15 @@ struct ar_flow_worker {
     ar_operand *places;  /* by array */
     int64_t    *strides; /* ARRAS_MAX_RANK for each array */
     char      **lent;    /* by array: its cells in memory that is not the worker's; NULL: none */
+    char      **banded;  /* by array: its cell [0, 0, ...] if its bands have it; NULL: they don't */
+    bool       *held;    /* by array: its bands are to be given back */
     void      **sparse;  /* by array: a mapping of its own, for regions with gaps, or of a file */
     size_t     *sparse_bytes;
     ar_operand *operands; /* of a stage */
     char       *scratch;
     int64_t     scratch_bytes;
+
+    ar_chunk_scratch chunk; /* on its way to a band */
 };
 
 /* Kernels may look so many bytes ahead; less is not worth a mapping. */

@@ -124,18 +124,25 @@ static void borrow_of_sinks(const ar_pass *pass, ar_flow_worker *w, int64_t tile
     }
 }
 
-/* What is kept is loaded to where it stays. */
-static void borrow_of_sources(const ar_pass *pass, ar_flow_worker *w, int64_t tile)
+static void borrow_of_source(const ar_flow_array *a, ar_flow_worker *w, int array)
 {
     int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
 
+    ar_region_part(lo, hi, &w->regions[array], 0);
+    if (!a->bands)
+        w->lent[array] = ar_flow_map(&w->sparse[array], &w->sparse_bytes[array], a->source, lo, hi);
+    else if (ar_chunk_bands_fit(a->bands, lo, hi))
+        w->banded[array] = ar_chunk_bands_origin(a->bands, lo, hi);
+}
+
+/* What is kept is loaded to where it stays. */
+static void borrow_of_sources(const ar_pass *pass, ar_flow_worker *w, int64_t tile)
+{
     for (int a = 0; a < pass->flow->narrays; a++) {
         if (!w->regions[a].any || !is_read(pass, a) || !ar_region_is_box(&w->regions[a]) ||
             is_direct(pass, w, a, tile))
             continue;
-        ar_region_part(lo, hi, &w->regions[a], 0);
-        w->lent[a] =
-            ar_flow_map(&w->sparse[a], &w->sparse_bytes[a], pass->flow->arrays[a].source, lo, hi);
+        borrow_of_source(&pass->flow->arrays[a], w, a);
     }
 }
 
@@ -150,7 +157,7 @@ static void use_whole(ar_flow_worker *w, const ar_flow *flow, int array)
 static bool is_in_scratch(const ar_pass *pass, const ar_flow_worker *w, int array, int64_t tile)
 {
     return w->regions[array].any && ar_region_is_box(&w->regions[array]) && !w->lent[array] &&
-           !ar_pass_has_whole(pass, array) && !is_direct(pass, w, array, tile);
+           !w->banded[array] && !ar_pass_has_whole(pass, array) && !is_direct(pass, w, array, tile);
 }
 
 static int64_t strides_of(ar_flow_worker *w, const ar_flow *flow, int array)
@@ -180,6 +187,9 @@ static arras_status place_array(const ar_pass *pass, ar_flow_worker *w, int arra
 
     if (ar_pass_has_whole(pass, array) || is_direct(pass, w, array, tile)) {
         use_whole(w, flow, array);
+    } else if (w->banded[array]) {
+        w->places[array] = (ar_operand){ w->banded[array], flow->arrays[array].shape,
+                                         ar_chunk_bands_strides(flow->arrays[array].bands), true };
     } else if (w->lent[array]) {
         strides_of(w, flow, array);
         set_place(w, array, flow, w->lent[array]);
@@ -202,6 +212,7 @@ static arras_status place_arrays(const ar_pass *pass, ar_flow_worker *w, int64_t
     arras_status   status;
 
     memset(w->lent, 0, (size_t)flow->narrays * sizeof *w->lent);
+    memset(w->banded, 0, (size_t)flow->narrays * sizeof *w->banded);
     borrow_of_sinks(pass, w, tile);
     borrow_of_sources(pass, w, tile);
     for (int a = 0; a < flow->narrays; a++)
@@ -222,17 +233,61 @@ static arras_status place_arrays(const ar_pass *pass, ar_flow_worker *w, int64_t
 
 /* ---- Read, compute, write -------------------------------------------------------------------- */
 
+static arras_status read_box(const ar_pass *pass, ar_flow_worker *w, int array, const int64_t *lo,
+                             const int64_t *hi, arras_error *err)
+{
+    ar_flow_array    *a = &pass->flow->arrays[array];
+    const ar_operand *to = &w->places[array];
+
+    if (a->bands && ar_chunk_bands_fit(a->bands, lo, hi))
+        return ar_chunk_bands_read(a->bands, lo, hi, to->origin, to->strides, &w->chunk, err);
+    return ar_chunk_cache_read(pass->flow->cache, a->source, lo, hi, to->origin, to->strides, err);
+}
+
 static arras_status read_array(const ar_pass *pass, ar_flow_worker *w, int array, arras_error *err)
 {
-    ar_flow_array *a = &pass->flow->arrays[array];
-    int64_t        lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
-    arras_status   status = ARRAS_OK;
+    int64_t      lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+    arras_status status = ARRAS_OK;
 
     for (int i = 0; i < ar_region_boxes(&w->regions[array]) && status == ARRAS_OK; i++) {
         ar_region_part(lo, hi, &w->regions[array], i);
-        status = ar_chunk_cache_read(pass->flow->cache, a->source, lo, hi, w->places[array].origin,
-                                     w->places[array].strides, err);
+        status = read_box(pass, w, array, lo, hi, err);
     }
+    return status;
+}
+
+static arras_status hold_bands(const ar_pass *pass, ar_flow_worker *w, int array, arras_error *err)
+{
+    int64_t      lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+    arras_status status;
+
+    ar_region_part(lo, hi, &w->regions[array], 0);
+    status = ar_chunk_bands_take(pass->flow->arrays[array].bands, lo, hi, &w->chunk, err);
+    w->held[array] = status == ARRAS_OK;
+    return status;
+}
+
+static void release_bands(const ar_pass *pass, ar_flow_worker *w)
+{
+    int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+
+    for (int a = 0; a < pass->flow->narrays; a++) {
+        if (!w->held[a])
+            continue;
+        ar_region_part(lo, hi, &w->regions[a], 0);
+        ar_chunk_bands_give(pass->flow->arrays[a].bands, lo, hi);
+        w->held[a] = false;
+    }
+}
+
+/* In the order of their numbers, as all threads do. */
+static arras_status read_arrays(const ar_pass *pass, ar_flow_worker *w, arras_error *err)
+{
+    arras_status status = ARRAS_OK;
+
+    for (int a = 0; a < pass->flow->narrays && status == ARRAS_OK; a++)
+        if (w->regions[a].any && is_read(pass, a) && !w->lent[a])
+            status = w->banded[a] ? hold_bands(pass, w, a, err) : read_array(pass, w, a, err);
     return status;
 }
 
@@ -335,17 +390,25 @@ static arras_status run_tile(const ar_pass *pass, ar_flow_worker *w, int64_t til
 
     ar_pass_regions(w->regions, pass, tile);
     status = place_arrays(pass, w, tile, err);
-    for (int a = 0; a < flow->narrays && status == ARRAS_OK; a++)
-        if (w->regions[a].any && is_read(pass, a) && !w->lent[a])
-            status = read_array(pass, w, a, err);
+    if (status == ARRAS_OK)
+        status = read_arrays(pass, w, err);
     for (int i = 0; i < pass->nstages && status == ARRAS_OK; i++)
         if (w->regions[flow->stages[pass->stages[i]]->results[0]].any)
             status = run_stage(pass, w, flow->stages[pass->stages[i]], thread, err);
     for (int i = 0; i < pass->ntargets && status == ARRAS_OK; i++)
         if (w->regions[pass->targets[i]].any)
             status = write_target(pass, w, pass->targets[i], tile, err);
+    release_bands(pass, w);
     release_sparse(w, flow->narrays);
     return status;
+}
+
+static arras_status decode_box_ahead(const ar_pass *pass, ar_flow_worker *w, ar_flow_array *a,
+                                     const int64_t *lo, const int64_t *hi, arras_error *err)
+{
+    if (a->bands)
+        return ar_chunk_bands_ahead(a->bands, lo, hi, pass->ahead, &w->chunk, err);
+    return ar_chunk_cache_ahead(pass->flow->cache, a->source, lo, hi, pass->ahead, err);
 }
 
 static arras_status decode_ahead(const ar_pass *pass, ar_flow_worker *w, int64_t tile,
@@ -363,8 +426,7 @@ static arras_status decode_ahead(const ar_pass *pass, ar_flow_worker *w, int64_t
 
         for (int i = 0; i < boxes && status == ARRAS_OK; i++) {
             ar_region_part(lo, hi, &w->regions[a], i);
-            status =
-                ar_chunk_cache_ahead(flow->cache, flow->arrays[a].source, lo, hi, pass->ahead, err);
+            status = decode_box_ahead(pass, w, &flow->arrays[a], lo, hi, err);
         }
     }
     return status;

@@ -111,6 +111,11 @@ static int64_t met_at_once(const ar_pass *pass, int64_t ahead, ar_region *region
     return ar_pass_chunk_bytes(&several, regions);
 }
 
+int64_t ar_pass_met(ar_region *regions, const ar_pass *pass)
+{
+    return met_at_once(pass, pass->ahead, regions);
+}
+
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
 /* The most cells along an axis, multiples of step, with which a tile has at most so many bytes; at

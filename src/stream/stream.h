@@ -35,6 +35,7 @@ typedef struct {
     /* Set when passes are planned: */
     int64_t  bytes;
     bool     behind; /* its sink writes while others compute, past the system's cache */
+    ar_chunk_bands *bands; /* where its chunks are decoded to; NULL: to the flow's cache */
     bool     kept;  /* it is computed, or loaded, once and for all, before others use it */
     bool     owned; /* `whole` is the flow's */
     int      level; /* of the pass that keeps it */
@@ -83,6 +84,7 @@ typedef struct {
     int64_t  room;  /* bytes of decoded chunks that may be kept for it */
     int64_t  met;   /* bytes of decoded chunks that all threads need at one time */
     int64_t  ahead; /* chunks are decoded so many tiles before they are needed; 0: just then */
+    bool     banded; /* all arrays in chunks that it reads have bands */
 
     _Atomic int64_t next; /* tile: it is nobody's yet */
 } ar_pass;
