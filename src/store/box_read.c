@@ -143,6 +143,12 @@ void ar_chunk_scratch_free(ar_chunk_scratch *scratch)
     ar_free(scratch->cells);
 }
 
+void ar_chunk_scratches_free(ar_chunk_scratches *scratches)
+{
+    for (int i = 0; i < AR_CODEC_TOGETHER; i++)
+        ar_chunk_scratch_free(&scratches->each[i]);
+}
+
 arras_status ar_chunk_scratch_room(ar_chunk_scratch *scratch, size_t size, arras_error *err)
 {
     if (scratch->room >= size)
@@ -196,7 +202,7 @@ arras_status ar_source_chunk_part(const char **cells, ar_source *s, const int64_
     return view_chunk(cells, s, chunk, &(byte_range){ size, at, n }, scratch, err);
 }
 
-/* ---- One chunk, among others ----------------------------------------------------------------- */
+/* ---- Chunks among others --------------------------------------------------------------------- */
 
 static ar_box whole_chunk(const ar_store_info *info)
 {
@@ -239,44 +245,87 @@ static arras_status spread(const ar_decoded *cells, const ar_store_info *info, c
     return status;
 }
 
-static arras_status spread_fetched(ar_source *s, const int64_t *chunk, char *to,
-                                   const int64_t *strides, bool far, size_t size,
-                                   ar_chunk_bytes *bytes, arras_error *err)
+static arras_status spread_decoded(const ar_source *s, const ar_chunk_job *job,
+                                   const ar_chain_input *in, const ar_spread *to, arras_error *err)
 {
-    ar_box       box = whole_chunk(&s->info);
     ar_decoded   decoded;
     arras_error  why;
-    arras_status status = fetch(s, chunk, &(byte_range){ size, 0, size }, bytes, err);
+    arras_status status = ar_chain_decode_apart(&decoded, in->scratch, &s->chain, in->skipped,
+                                                to->chunk_bytes, in->stored, in->n, &why);
 
-    if (status != ARRAS_OK)
-        return status;
-    if (bytes->missing) {
-        ar_box_fill(&box, arras_dtype_size(s->info.dtype), to, strides, s->info.fill);
-        return ARRAS_OK;
-    }
-    status = ar_chain_decode_apart(&decoded, &bytes->between, &s->chain, bytes->skipped, size,
-                                   bytes->bytes.data, bytes->bytes.length, &why);
     if (status == ARRAS_OK)
-        status = spread(&decoded, &s->info, to, strides, far, &why);
-    return status == ARRAS_OK ? ARRAS_OK : fail_chunk(s, chunk, status, &why, err);
+        status = spread(&decoded, &s->info, job->to, to->strides, to->far, &why);
+    return status == ARRAS_OK ? ARRAS_OK : fail_chunk(s, job->chunk, status, &why, err);
 }
 
-arras_status ar_source_chunk_spread(ar_source *s, const int64_t *chunk, char *to,
-                                    const int64_t *strides, bool far, size_t size,
-                                    ar_chunk_scratch *scratch, arras_error *err)
+static void spread_fetched(const ar_source *s, ar_chunk_job **jobs, int n, const ar_spread *to)
+{
+    ar_chain_input in[AR_CODEC_TOGETHER];
+
+    for (int i = 0; i < n; i++) {
+        ar_chunk_bytes *bytes = &jobs[i]->scratch->bytes;
+
+        in[i] = (ar_chain_input){ &bytes->between, bytes->skipped, bytes->bytes.data,
+                                  bytes->bytes.length };
+    }
+    ar_chain_begin_together(&s->chain, to->chunk_bytes, in, n);
+    for (int i = 0; i < n; i++)
+        jobs[i]->status = spread_decoded(s, jobs[i], &in[i], to, &jobs[i]->err);
+}
+
+/* Of a source that has to do more than that. */
+static arras_status spread_view(ar_source *s, const ar_chunk_job *job, const ar_spread *to,
+                                arras_error *err)
 {
     ar_box       box = whole_chunk(&s->info);
     int64_t      dense[ARRAS_MAX_RANK];
     const char  *from;
-    arras_status status;
+    arras_status status =
+        ar_source_chunk_view(&from, s, job->chunk, to->chunk_bytes, job->scratch, err);
 
-    if (!s->type->read_chunk && !s->record.bytes && s->info.dtype != ARRAS_BOOL)
-        return spread_fetched(s, chunk, to, strides, far, size, &scratch->bytes, err);
-    status = ar_source_chunk_view(&from, s, chunk, size, scratch, err);
     ar_strides_dense(dense, s->info.rank, s->info.chunk, arras_dtype_size(s->info.dtype));
     if (status == ARRAS_OK)
-        ar_box_copy(&box, arras_dtype_size(s->info.dtype), to, strides, from, dense);
+        ar_box_copy(&box, arras_dtype_size(s->info.dtype), job->to, to->strides, from, dense);
     return status;
+}
+
+static bool is_fetched_and_decoded(const ar_source *s)
+{
+    return !s->type->read_chunk && !s->record.bytes && s->info.dtype != ARRAS_BOOL;
+}
+
+int ar_source_together(const ar_source *s, size_t chunk_bytes)
+{
+    enum {
+        MOST_BYTES = 4 << 20
+    }; /* for each thread, several times: more costs more than it brings */
+
+    return is_fetched_and_decoded(s) && ar_chain_is_shared(&s->chain) && chunk_bytes <= MOST_BYTES
+               ? AR_CODEC_TOGETHER
+               : 1;
+}
+
+void ar_source_chunks_spread(ar_source *s, ar_chunk_job *jobs, int count, const ar_spread *to)
+{
+    ar_box        box = whole_chunk(&s->info);
+    byte_range    all = { to->chunk_bytes, 0, to->chunk_bytes };
+    ar_chunk_job *fetched[AR_CODEC_TOGETHER];
+    int           n = 0;
+
+    for (int i = 0; i < count; i++) {
+        ar_chunk_job *job = &jobs[i];
+
+        if (!is_fetched_and_decoded(s)) {
+            job->status = spread_view(s, job, to, &job->err);
+            continue;
+        }
+        job->status = fetch(s, job->chunk, &all, &job->scratch->bytes, &job->err);
+        if (job->status == ARRAS_OK && job->scratch->bytes.missing)
+            ar_box_fill(&box, arras_dtype_size(s->info.dtype), job->to, to->strides, s->info.fill);
+        else if (job->status == ARRAS_OK)
+            fetched[n++] = job;
+    }
+    spread_fetched(s, fetched, n, to);
 }
 
 /* ---- Many chunks ----------------------------------------------------------------------------- */

@@ -145,6 +145,41 @@ arras_status ar_chain_decode(const ar_codec_chain *chain, uint32_t skipped, void
     return ar_chain_decode_with(NULL, chain, skipped, cells, size, stored, n, err);
 }
 
+/* ---- Several at once ------------------------------------------------------------------------- */
+
+bool ar_chain_is_shared(const ar_codec_chain *chain)
+{
+    return chain->n > 0 && chain->steps[chain->n - 1].codec->decode_together;
+}
+
+/* What comes out is in the second buffer, for undo_all begins with the first one. */
+void ar_chain_begin_together(const ar_codec_chain *chain, size_t size, ar_chain_input *inputs,
+                             int count)
+{
+    int             step = chain->n - 1, n = 0;
+    size_t          most[AR_CODECS];
+    ar_codec_part   parts[AR_CODEC_TOGETHER];
+    ar_chain_input *whose[AR_CODEC_TOGETHER];
+
+    for (int i = 0; i < count && ar_chain_is_shared(chain); i++)
+        if (applied(chain, inputs[i].skipped, step) && inputs[i].skipped == inputs[0].skipped) {
+            parts[n] = (ar_codec_part){ .in = inputs[i].stored,
+                                        .n = inputs[i].n,
+                                        .out = &inputs[i].scratch->buffers[1] };
+            whose[n++] = &inputs[i];
+        }
+    if (n < 2)
+        return;
+    find_most(most, chain, inputs[0].skipped, size);
+    chain->steps[step].codec->decode_together(parts, n, most[step]);
+    for (int i = 0; i < n; i++)
+        if (parts[i].done) {
+            whose[i]->skipped |= (uint32_t)1 << step;
+            whose[i]->stored = parts[i].out->data;
+            whose[i]->n = parts[i].out->length;
+        }
+}
+
 /* ---- Encoding -------------------------------------------------------------------------------- */
 
 static arras_status apply(const ar_codec_step *step, int cell_size, ar_text *out, span *bytes,

@@ -224,54 +224,90 @@ static void settle(ar_chunk_bands *b, uint8_t *state, uint8_t becomes)
     pthread_mutex_unlock(&b->lock);
 }
 
-/* Chunk i of a grid, of bands that are held, if nobody did; *done: whether it was decoded here. */
-static arras_status decode(ar_chunk_bands *b, const ar_chunk_grid *grid, int64_t i, bool wait,
-                           bool *done, ar_chunk_scratch *scratch, arras_error *err)
-{
-    const ar_store_info *info = &b->source->info;
-    int64_t              chunk[ARRAS_MAX_RANK];
-    ar_box               cells;
-    uintptr_t            to;
-    uint8_t             *state;
-    arras_status         status;
+/* Chunks that a thread decodes at once. */
+typedef struct {
+    ar_chunk_bands     *bands;
+    ar_chunk_scratches *scratch;
+    int                 n, together;
+    ar_chunk_job        jobs[AR_CODEC_TOGETHER];
+    uint8_t            *states[AR_CODEC_TOGETHER];
+} batch;
 
-    ar_chunk_grid_at(chunk, &cells, grid, info, i);
-    state = band_at(b, chunk[0])->states + ar_chunk_number(info, chunk) % b->chunks;
-    *done = claim(b, state, wait) == ABSENT;
-    if (!*done)
-        return ARRAS_OK;
-    to = (uintptr_t)origin_of(b, chunk[0]);
+static batch new_batch(ar_chunk_bands *b, ar_chunk_scratches *scratch)
+{
+    return (batch){ .bands = b,
+                    .scratch = scratch,
+                    .together = ar_source_together(b->source, b->chunk_bytes) };
+}
+
+/* The first failure is returned; others may try these chunks again. */
+static arras_status decode(batch *t, arras_error *err)
+{
+    ar_chunk_bands *b = t->bands;
+    ar_spread       to = { b->strides, b->chunk_bytes, b->n * b->band_bytes > FAR };
+    arras_status    status = ARRAS_OK;
+
+    ar_source_chunks_spread(b->source, t->jobs, t->n, &to);
+    for (int i = 0; i < t->n; i++) {
+        settle(b, t->states[i], t->jobs[i].status == ARRAS_OK ? READY : ABSENT);
+        if (t->jobs[i].status == ARRAS_OK || status != ARRAS_OK)
+            continue;
+        status = t->jobs[i].status;
+        if (err)
+            *err = t->jobs[i].err;
+    }
+    t->n = 0;
+    return status;
+}
+
+/* Chunk i of a grid, of bands that are held, if nobody has it. */
+static bool add(batch *t, const ar_chunk_grid *grid, int64_t i, bool wait)
+{
+    ar_chunk_bands      *b = t->bands;
+    const ar_store_info *info = &b->source->info;
+    ar_chunk_job        *job = &t->jobs[t->n];
+    ar_box               cells;
+    uint8_t             *state;
+    uintptr_t            to;
+
+    ar_chunk_grid_at(job->chunk, &cells, grid, info, i);
+    state = band_at(b, job->chunk[0])->states + ar_chunk_number(info, job->chunk) % b->chunks;
+    if (claim(b, state, wait) != ABSENT)
+        return false;
+    to = (uintptr_t)origin_of(b, job->chunk[0]);
     for (int d = 0; d < info->rank; d++)
         to += (uintptr_t)(cells.lo[d] * b->strides[d]);
-    status = ar_source_chunk_spread(b->source, chunk, (char *)to, b->strides,
-                                    b->n * b->band_bytes > FAR, b->chunk_bytes, scratch, err);
-    settle(b, state, status == ARRAS_OK ? READY : ABSENT);
-    return status;
+    job->to = (char *)to;
+    job->scratch = &t->scratch->each[t->n];
+    t->states[t->n++] = state;
+    return true;
 }
 
-/* Chunks that other threads decode are waited for in a second round, when all others are there. */
-static arras_status decode_all(ar_chunk_bands *b, const ar_chunk_grid *grid,
-                               ar_chunk_scratch *scratch, arras_error *err)
-{
-    arras_status status = ARRAS_OK;
-    bool         done;
-
-    for (int round = 0; round < 2; round++)
-        for (int64_t i = 0; i < grid->total && status == ARRAS_OK; i++)
-            status = decode(b, grid, i, round > 0, &done, scratch, err);
-    return status;
-}
-
+/* Up to `most` chunks, or a few more, that nobody has yet. */
 static arras_status decode_some(ar_chunk_bands *b, const ar_chunk_grid *grid, int64_t most,
-                                ar_chunk_scratch *scratch, arras_error *err)
+                                ar_chunk_scratches *scratch, arras_error *err)
 {
+    batch        t = new_batch(b, scratch);
     arras_status status = ARRAS_OK;
-    bool         done;
 
-    for (int64_t i = 0; i < grid->total && most > 0 && status == ARRAS_OK; i++) {
-        status = decode(b, grid, i, false, &done, scratch, err);
-        most -= done;
+    for (int64_t i = 0; i < grid->total && (most > 0 || t.n > 0) && status == ARRAS_OK; i++) {
+        most -= add(&t, grid, i, false);
+        if (t.n == t.together)
+            status = decode(&t, err);
     }
+    return t.n > 0 ? decode(&t, err) : status;
+}
+
+/* Chunks that other threads decode are waited for when all others are there, with none in hand. */
+static arras_status decode_all(ar_chunk_bands *b, const ar_chunk_grid *grid,
+                               ar_chunk_scratches *scratch, arras_error *err)
+{
+    arras_status status = decode_some(b, grid, grid->total, scratch, err);
+    batch        t = new_batch(b, scratch);
+
+    for (int64_t i = 0; i < grid->total && status == ARRAS_OK; i++)
+        if (add(&t, grid, i, true))
+            status = decode(&t, err);
     return status;
 }
 
@@ -291,7 +327,7 @@ static arras_status find_grid(ar_chunk_grid *grid, ar_box *box, const ar_chunk_b
 }
 
 arras_status ar_chunk_bands_take(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                 ar_chunk_scratch *scratch, arras_error *err)
+                                 ar_chunk_scratches *scratch, arras_error *err)
 {
     ar_chunk_grid grid;
     ar_box        box;
@@ -317,7 +353,7 @@ void ar_chunk_bands_give(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi
 }
 
 arras_status ar_chunk_bands_read(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                 char *origin, const int64_t *strides, ar_chunk_scratch *scratch,
+                                 char *origin, const int64_t *strides, ar_chunk_scratches *scratch,
                                  arras_error *err)
 {
     int64_t      height = b->source->info.chunk[0];
@@ -340,7 +376,7 @@ arras_status ar_chunk_bands_read(ar_chunk_bands *b, const int64_t *lo, const int
 }
 
 arras_status ar_chunk_bands_ahead(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                  int64_t calls, ar_chunk_scratch *scratch, arras_error *err)
+                                  int64_t calls, ar_chunk_scratches *scratch, arras_error *err)
 {
     ar_chunk_grid grid;
     ar_box        box;

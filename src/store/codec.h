@@ -5,7 +5,11 @@
 
 #include "base/base.h"
 
-enum { AR_CODEC_PARAMETERS = 72, AR_CODECS = 16 }; /* room for an order and a shape of rank 32 */
+enum {
+    AR_CODEC_PARAMETERS = 72, /* room for an order and a shape of rank 32 */
+    AR_CODECS = 16,
+    AR_CODEC_TOGETHER = 3, /* inputs that are decoded at once */
+};
 
 /* One step of a chain.  Parameters mean what the codec says: see codec_NAME.c. */
 typedef struct ar_codec_step {
@@ -19,6 +23,14 @@ typedef struct {
     int           n;
     int           cell_size; /* bytes of a cell as stored */
 } ar_codec_chain;
+
+/* One of several inputs that are decoded at once. */
+typedef struct {
+    const void *in;
+    size_t      n;
+    ar_text    *out;
+    bool        done;
+} ar_codec_part;
 
 /* Decoding never writes more than `most` bytes and never reads outside its input, whatever that is;
  * what is malformed ends in EFORMAT with one line.  Results take the place of what was in `out`
@@ -37,6 +49,9 @@ typedef struct ar_codec {
     /* Instead of decode, where what is decoded stands in the input as it is: finds it there, no
      * copy is made.  May be NULL. */
     arras_status (*strip)(const ar_codec_step *step, const char **in, size_t *n, arras_error *err);
+    /* Up to AR_CODEC_TOGETHER inputs at once, which is faster than one after the other.  What it
+     * does not say is done, for whatever reason, goes to decode.  May be NULL. */
+    void (*decode_together)(ar_codec_part *parts, int count, size_t most);
     /* The most bytes that n bytes may become when encoded.  May be NULL: always n. */
     size_t (*grown)(size_t n);
     const char *missing; /* the library this Arras was built without; NULL: all is there */
@@ -81,6 +96,21 @@ arras_status ar_chain_decode_apart(ar_decoded *out, ar_codec_scratch *scratch,
                                    const void *stored, size_t n, arras_error *err);
 arras_status ar_decoded_copy(const ar_decoded *d, void *to, size_t at, size_t n, bool far,
                              arras_error *err);
+/* One of several chunks of an array, with a scratch memory of its own. */
+typedef struct {
+    ar_codec_scratch *scratch;
+    uint32_t          skipped;
+    const void       *stored;
+    size_t            n;
+} ar_chain_input;
+
+/* Whether a thread gains by having several chunks at hand. */
+bool ar_chain_is_shared(const ar_codec_chain *chain);
+/* Undoes the step that is to be undone first, for up to AR_CODEC_TOGETHER chunks of `size` bytes at
+ * once: then what is `stored` stands in the scratch memory, and that step is skipped.  Where it did
+ * not succeed all is as it was.  Decoding goes on with ar_chain_decode_with or _apart. */
+void ar_chain_begin_together(const ar_codec_chain *chain, size_t size, ar_chain_input *inputs,
+                             int count);
 /* What was in `out` is replaced. */
 arras_status ar_chain_encode_with(ar_codec_scratch *scratch, const ar_codec_chain *chain,
                                   ar_text *out, const void *cells, size_t size, arras_error *err);

@@ -232,6 +232,13 @@ typedef struct {
 } ar_chunk_scratch;
 
 void ar_chunk_scratch_free(ar_chunk_scratch *scratch);
+
+/* For all that one thread decodes at once. */
+typedef struct {
+    ar_chunk_scratch each[AR_CODEC_TOGETHER];
+} ar_chunk_scratches;
+
+void ar_chunk_scratches_free(ar_chunk_scratches *scratches);
 /* The same as ar_source_chunk, wherever in the scratch memory the cells come to be; they are valid
  * until it is used again. */
 arras_status ar_source_chunk_view(const char **cells, ar_source *s, const int64_t *chunk,
@@ -240,11 +247,25 @@ arras_status ar_source_chunk_view(const char **cells, ar_source *s, const int64_
 arras_status ar_source_chunk_part(const char **cells, ar_source *s, const int64_t *chunk,
                                   size_t size, size_t at, size_t n, ar_chunk_scratch *scratch,
                                   arras_error *err);
-/* To where an array with these strides (bytes) has the cells of the chunk; `to`: the first.  far:
- * they are not read soon, and may go around the caches. */
-arras_status ar_source_chunk_spread(ar_source *s, const int64_t *chunk, char *to,
-                                    const int64_t *strides, bool far, size_t size,
-                                    ar_chunk_scratch *scratch, arras_error *err);
+/* Chunks that go to where an array with these strides (bytes) has their cells. */
+typedef struct {
+    const int64_t *strides;
+    size_t         chunk_bytes;
+    bool           far; /* they are not read soon, and may go around the caches */
+} ar_spread;
+
+typedef struct {
+    int64_t           chunk[ARRAS_MAX_RANK];
+    char             *to;      /* its first cell */
+    ar_chunk_scratch *scratch; /* of its own */
+    arras_status      status;  /* what came of it */
+    arras_error       err;
+} ar_chunk_job;
+
+/* How many a thread should take at once: up to AR_CODEC_TOGETHER. */
+int ar_source_together(const ar_source *s, size_t chunk_bytes);
+/* Up to AR_CODEC_TOGETHER of them. */
+void ar_source_chunks_spread(ar_source *s, ar_chunk_job *jobs, int count, const ar_spread *to);
 /* Cells lo <= i < hi, as info.dtype, into memory with these strides (bytes; NULL: C order), decoded
  * on `threads` threads. */
 arras_status ar_source_read(ar_source *s, const int64_t *lo, const int64_t *hi, void *cells,
@@ -297,16 +318,16 @@ const int64_t *ar_chunk_bands_strides(const ar_chunk_bands *b);
 char *ar_chunk_bands_origin(const ar_chunk_bands *b, const int64_t *lo, const int64_t *hi);
 /* All cells of a box are there until it is given back.  Waits for who has other boxes in its
  * places: whoever takes boxes of several sources takes them in the same order as all others, and
- * one of each.  Several threads at once, each with a scratch memory of its own. */
+ * one of each.  Several threads at once, each with scratch memory of its own. */
 arras_status ar_chunk_bands_take(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                 ar_chunk_scratch *scratch, arras_error *err);
+                                 ar_chunk_scratches *scratch, arras_error *err);
 void         ar_chunk_bands_give(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi);
 /* Takes a box, copies it to memory given by the address of cell [0, 0, ...], and gives it back. */
 arras_status ar_chunk_bands_read(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                 char *origin, const int64_t *strides, ar_chunk_scratch *scratch,
+                                 char *origin, const int64_t *strides, ar_chunk_scratches *scratch,
                                  arras_error *err);
 /* As ar_chunk_cache_ahead. */
 arras_status ar_chunk_bands_ahead(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                  int64_t calls, ar_chunk_scratch *scratch, arras_error *err);
+                                  int64_t calls, ar_chunk_scratches *scratch, arras_error *err);
 
 #endif

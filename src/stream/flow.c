@@ -306,7 +306,7 @@ static void release_worker(ar_flow_worker *w)
 {
     if (w->scratch)
         ar_pages_free(w->scratch, (size_t)w->scratch_bytes);
-    ar_chunk_scratch_free(&w->chunk);
+    ar_chunk_scratches_free(&w->chunks);
 }
 
 void ar_flow_close(ar_flow *flow)

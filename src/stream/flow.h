@@ -50,7 +50,7 @@ struct ar_flow_worker {
     char       *scratch;
     int64_t     scratch_bytes;
 
-    ar_chunk_scratch chunk; /* on its way to a band */
+    ar_chunk_scratches chunks; /* on their way to a band */
 };
 
 /* Kernels may look so many bytes ahead; less is not worth a mapping. */

@@ -240,7 +240,7 @@ static arras_status read_box(const ar_pass *pass, ar_flow_worker *w, int array, 
     const ar_operand *to = &w->places[array];
 
     if (a->bands && ar_chunk_bands_fit(a->bands, lo, hi))
-        return ar_chunk_bands_read(a->bands, lo, hi, to->origin, to->strides, &w->chunk, err);
+        return ar_chunk_bands_read(a->bands, lo, hi, to->origin, to->strides, &w->chunks, err);
     return ar_chunk_cache_read(pass->flow->cache, a->source, lo, hi, to->origin, to->strides, err);
 }
 
@@ -262,7 +262,7 @@ static arras_status hold_bands(const ar_pass *pass, ar_flow_worker *w, int array
     arras_status status;
 
     ar_region_part(lo, hi, &w->regions[array], 0);
-    status = ar_chunk_bands_take(pass->flow->arrays[array].bands, lo, hi, &w->chunk, err);
+    status = ar_chunk_bands_take(pass->flow->arrays[array].bands, lo, hi, &w->chunks, err);
     w->held[array] = status == ARRAS_OK;
     return status;
 }
@@ -407,7 +407,7 @@ static arras_status decode_box_ahead(const ar_pass *pass, ar_flow_worker *w, ar_
                                      const int64_t *lo, const int64_t *hi, arras_error *err)
 {
     if (a->bands)
-        return ar_chunk_bands_ahead(a->bands, lo, hi, pass->ahead, &w->chunk, err);
+        return ar_chunk_bands_ahead(a->bands, lo, hi, pass->ahead, &w->chunks, err);
     return ar_chunk_cache_ahead(pass->flow->cache, a->source, lo, hi, pass->ahead, err);
 }
 
