@@ -19,6 +19,11 @@ import time
 from ctypes import POINTER, Structure, byref, c_char, c_double, c_int, c_int64, c_void_p
 from pathlib import Path
 
+import environment
+
+if "--no-install" not in sys.argv and not environment.is_active():
+    environment.enter(["numpy", "h5py", "scipy"])
+
 import h5py
 import numpy as np
 from scipy import ndimage
@@ -209,6 +214,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", default="256M")
     parser.add_argument("--folder", help="where files are made and removed")
+    parser.add_argument("--no-install", action="store_true", help="this Python with what it has")
     chosen = parser.parse_args()
     build = chosen.build.resolve()
     library = ctypes.CDLL(str(build / "libarras.so"))
