@@ -5,6 +5,7 @@ import fcntl
 import itertools
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -229,10 +230,32 @@ def check_bands(scratch, tally):
         for edge in ("0", "wrap", "nearest"):
             program = LAPLACE.format(edge=edge)
             said = scratch.run("run", program, "h=chunks.h5:/h", "-o", "lap=lap.npy", "--explain")
-            told = [] if "decoded in place: h" in said.err else [said.err]
+            together = ", 3 chunks at once" if "deflate" in codec else ""
+            told = [] if f"decoded in place: h{together}\n" in said.err else [said.err]
             tally.check(f"{codec}, edge {edge}", told + complain(said, lambda: read(scratch, "lap.npy"), laplace(h, edge)))
             remove(scratch, "lap.npy")
+        if "deflate" in codec:
+            check_bands_of_little_memory(scratch, tally, codec, h)
         remove(scratch, "chunks.h5:/h")
+
+
+def check_bands_of_little_memory(scratch, tally, codec, h):
+    """Memory for chunks on their way counts: three at once only where it is there, tiles only where one is."""
+    def run(memory):
+        return scratch.run("run", LAPLACE.format(edge="wrap"), "h=chunks.h5:/h", "-o", "lap=lap.npy", "--explain", "--threads=4",
+                           f"--memory={memory}")
+
+    said = run("5M")
+    told = [] if "decoded in place: h\n" in said.err else [said.err]
+    tally.check(f"{codec}, one at once", told + complain(said, lambda: read(scratch, "lap.npy"), laplace(h, "wrap")))
+    remove(scratch, "lap.npy")
+    said = run("1k")
+    needed = re.search(r"4 threads need ([0-9.]+) MB of memory", said.err)
+    tally.check(f"{codec}, too little", [] if said.status == 1 and needed else [said.err])
+    if needed:
+        said = run(round(float(needed[1]) * 1e6))
+        tally.check(f"{codec}, just enough", complain(said, lambda: read(scratch, "lap.npy"), laplace(h, "wrap")))
+        remove(scratch, "lap.npy")
 
 
 # ---- Killed and resumed -----------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ static ar_source *begin(const row *r, ar_chunk_bands **bands)
     s = store(r);
     *bands = NULL;
     if (s)
-        CHECK_EQ_INT(ar_chunk_bands_new(bands, s, r->n, &err), ARRAS_OK);
+        CHECK_EQ_INT(ar_chunk_bands_new(bands, s, r->n, ar_source_together(s), &err), ARRAS_OK);
     return s;
 }
 
@@ -363,7 +363,7 @@ static void memory_ends_for(const row *r)
         CASE("allocation %d", n);
         bands = NULL;
         ar_alloc_fail_from(n);
-        status = ar_chunk_bands_new(&bands, s, r->n, &err);
+        status = ar_chunk_bands_new(&bands, s, r->n, ar_source_together(s), &err);
         if (status == ARRAS_OK)
             status = ar_chunk_bands_take(bands, zero, hi, &scratch, &err);
         ar_alloc_fail_from(0);

@@ -294,13 +294,14 @@ static bool is_fetched_and_decoded(const ar_source *s)
     return !s->type->read_chunk && !s->record.bytes && s->info.dtype != ARRAS_BOOL;
 }
 
-int ar_source_together(const ar_source *s, size_t chunk_bytes)
+int ar_source_together(const ar_source *s)
 {
     enum {
         MOST_BYTES = 4 << 20
     }; /* for each thread, several times: more costs more than it brings */
 
-    return is_fetched_and_decoded(s) && ar_chain_is_shared(&s->chain) && chunk_bytes <= MOST_BYTES
+    return is_fetched_and_decoded(s) && ar_chain_is_shared(&s->chain) &&
+                   ar_chunk_memory(&s->info) <= MOST_BYTES
                ? AR_CODEC_TOGETHER
                : 1;
 }

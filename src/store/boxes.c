@@ -58,6 +58,17 @@ int64_t ar_chunk_number(const ar_store_info *info, const int64_t *chunk)
     return number;
 }
 
+int64_t ar_chunk_memory(const ar_store_info *info)
+{
+    enum { THREADS = 1024 };
+    int64_t bytes = info->chunked ? (int64_t)arras_dtype_size(info->dtype) : 0;
+
+    for (int d = 0; d < info->rank; d++)
+        if (!ar_mul64(&bytes, bytes, info->chunk[d]))
+            return INT64_MAX / THREADS;
+    return ar_min64(bytes, INT64_MAX / THREADS);
+}
+
 arras_status ar_chunk_size(size_t *out, const ar_store_info *info, const char *name,
                            arras_error *err)
 {

@@ -25,7 +25,8 @@ struct ar_chunk_bands {
     size_t     chunk_bytes;
     int64_t    band_bytes, chunks; /* of a band */
     int64_t    n;
-    char      *cells; /* of n bands */
+    int        together; /* chunks that a thread decodes at once */
+    char      *cells;    /* of n bands */
 
     pthread_mutex_t lock;    /* of all below */
     pthread_cond_t  changed; /* a band has no users any more, or a chunk is ready, or it failed */
@@ -85,7 +86,7 @@ static bool allocate(ar_chunk_bands *b)
     return true;
 }
 
-arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t n,
+arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t n, int together,
                                 arras_error *err)
 {
     int64_t         all, bytes = ar_chunk_band_bytes(&source->info);
@@ -95,7 +96,7 @@ arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t
         ar_free(b);
         return ar_fail_memory(err, sizeof *b);
     }
-    *b = (ar_chunk_bands){ .source = source, .n = n, .band_bytes = bytes };
+    *b = (ar_chunk_bands){ .source = source, .n = n, .together = together, .band_bytes = bytes };
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->changed, NULL);
     lay_out(b);
@@ -149,6 +150,8 @@ bool ar_chunk_bands_fit(const ar_chunk_bands *b, const int64_t *lo, const int64_
 
     return r.last - r.first < b->n;
 }
+
+int ar_chunk_bands_together(const ar_chunk_bands *b) { return b->together; }
 
 const int64_t *ar_chunk_bands_strides(const ar_chunk_bands *b) { return b->strides; }
 
@@ -228,16 +231,14 @@ static void settle(ar_chunk_bands *b, uint8_t *state, uint8_t becomes)
 typedef struct {
     ar_chunk_bands     *bands;
     ar_chunk_scratches *scratch;
-    int                 n, together;
+    int                 n;
     ar_chunk_job        jobs[AR_CODEC_TOGETHER];
     uint8_t            *states[AR_CODEC_TOGETHER];
 } batch;
 
 static batch new_batch(ar_chunk_bands *b, ar_chunk_scratches *scratch)
 {
-    return (batch){ .bands = b,
-                    .scratch = scratch,
-                    .together = ar_source_together(b->source, b->chunk_bytes) };
+    return (batch){ .bands = b, .scratch = scratch };
 }
 
 /* The first failure is returned; others may try these chunks again. */
@@ -292,7 +293,7 @@ static arras_status decode_some(ar_chunk_bands *b, const ar_chunk_grid *grid, in
 
     for (int64_t i = 0; i < grid->total && (most > 0 || t.n > 0) && status == ARRAS_OK; i++) {
         most -= add(&t, grid, i, false);
-        if (t.n == t.together)
+        if (t.n == b->together)
             status = decode(&t, err);
     }
     return t.n > 0 ? decode(&t, err) : status;

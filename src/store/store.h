@@ -17,6 +17,10 @@
 
 typedef arras_store_info ar_store_info;
 
+/* Bytes of the cells of a whole chunk, or a number with which one can still reckon that no memory
+ * has; 0: it has no chunks. */
+int64_t ar_chunk_memory(const ar_store_info *info);
+
 /* The stored bytes of one chunk.  `bytes` belongs to whoever holds this and grows as needed. */
 typedef struct {
     ar_text  bytes;
@@ -262,8 +266,9 @@ typedef struct {
     arras_error       err;
 } ar_chunk_job;
 
-/* How many a thread should take at once: up to AR_CODEC_TOGETHER. */
-int ar_source_together(const ar_source *s, size_t chunk_bytes);
+/* How many a thread should take at once: up to AR_CODEC_TOGETHER, each with memory for itself as it
+ * is and as it is stored. */
+int ar_source_together(const ar_source *s);
 /* Up to AR_CODEC_TOGETHER of them. */
 void ar_source_chunks_spread(ar_source *s, ar_chunk_job *jobs, int count, const ar_spread *to);
 /* Cells lo <= i < hi, as info.dtype, into memory with these strides (bytes; NULL: C order), decoded
@@ -306,10 +311,12 @@ typedef struct ar_chunk_bands ar_chunk_bands;
 
 /* Bytes of one band; INT64_MAX: too many. */
 int64_t ar_chunk_band_bytes(const ar_store_info *info);
-/* Of a source in chunks without read_box, which must stay open, with axes and cells. */
-arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t n,
+/* Of a source in chunks without read_box, which must stay open, with axes and cells; together:
+ * chunks that a thread decodes at once, 1 <= together <= ar_source_together. */
+arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t n, int together,
                                 arras_error *err);
 void         ar_chunk_bands_free(ar_chunk_bands *b); /* NULL is fine */
+int          ar_chunk_bands_together(const ar_chunk_bands *b);
 /* Whether there are places enough for a box.  Others must not be taken. */
 bool           ar_chunk_bands_fit(const ar_chunk_bands *b, const int64_t *lo, const int64_t *hi);
 const int64_t *ar_chunk_bands_strides(const ar_chunk_bands *b);

@@ -51,16 +51,6 @@ static arras_status write_behind(ar_flow *flow, arras_error *err)
     return status;
 }
 
-static int64_t chunk_bytes(const ar_store_info *info)
-{
-    int64_t bytes = info->chunked ? (int64_t)arras_dtype_size(info->dtype) : 0;
-
-    for (int d = 0; d < info->rank; d++)
-        if (!ar_mul64(&bytes, bytes, info->chunk[d]))
-            return INT64_MAX / 64;
-    return bytes;
-}
-
 /* Chunks are decoded and encoded outside of tiles: each thread has one as it is and one as it is
  * stored, and decoded chunks that are kept have a quarter. */
 static void share_memory(ar_flow *flow)
@@ -71,15 +61,16 @@ static void share_memory(ar_flow *flow)
         const ar_flow_array *a = &flow->arrays[i];
 
         if (a->sink)
-            largest = ar_max64(largest, chunk_bytes(&a->sink->info));
+            largest = ar_max64(largest, ar_chunk_memory(&a->sink->info));
         if (a->source && a->source->info.chunked) {
-            largest = ar_max64(largest, chunk_bytes(&a->source->info));
+            largest = ar_max64(largest, ar_chunk_memory(&a->source->info));
             cached += ar_min64(a->bytes, INT64_MAX / 2 / flow->narrays);
         }
     }
     flow->chunks = cached;
     flow->cached = ar_min64(cached, flow->memory / 4);
-    flow->scratch = ar_max64(0, (flow->memory - flow->cached) / threads - 2 * largest);
+    flow->passing = 2 * largest;
+    flow->scratch = ar_max64(0, (flow->memory - flow->cached) / threads - flow->passing);
 }
 
 static int axes_cut(const ar_pass *pass)
@@ -335,6 +326,16 @@ static void explain_pass(ar_text *out, const ar_pass *pass)
     ar_text_printf(out, ", %.1f MB each, %d steps\n", (double)pass->bytes / 1e6, pass->nstages);
 }
 
+static void explain_bands(ar_text *out, const ar_flow_array *a)
+{
+    int together = ar_chunk_bands_together(a->bands);
+
+    ar_text_printf(out, "decoded in place: %s", name_of(a));
+    if (together > 1)
+        ar_text_printf(out, ", %d chunks at once", together);
+    ar_text_printf(out, "\n");
+}
+
 void ar_flow_explain(ar_text *out, const ar_flow *flow)
 {
     ar_text_printf(out, "streaming: %d passes, %d threads with %.1f MB for a tile\n", flow->npasses,
@@ -350,7 +351,7 @@ void ar_flow_explain(ar_text *out, const ar_flow *flow)
                            name_of(&flow->arrays[i]), (double)flow->arrays[i].bytes / 1e6);
     for (int i = 0; i < flow->narrays; i++)
         if (flow->arrays[i].bands)
-            ar_text_printf(out, "decoded in place: %s\n", name_of(&flow->arrays[i]));
+            explain_bands(out, &flow->arrays[i]);
     for (int i = 0; i < flow->npasses; i++)
         explain_pass(out, &flow->passes[i]);
 }

@@ -76,6 +76,21 @@ static int64_t bytes_of(const ar_pass *pass, const ar_region *regions)
     return all;
 }
 
+/* Of chunks that threads decode beside the one for which they have memory anyway (flow.c). */
+static int64_t bytes_beside(const ar_pass *pass, const ar_region *regions)
+{
+    int64_t threads = ar_pool_threads(pass->flow->pool), most = 0;
+
+    for (int a = 0; a < pass->flow->narrays; a++)
+        if (is_decoded(pass, a, regions)) {
+            const ar_source *source = pass->flow->arrays[a].source;
+
+            most = ar_max64(most,
+                            2 * (ar_source_together(source) - 1) * ar_chunk_memory(&source->info));
+        }
+    return threads * most;
+}
+
 static bool is_alone(const ar_pass *pass, const ar_region *regions, ar_region *others)
 {
     for (int a = 0; a < pass->flow->narrays; a++)
@@ -84,7 +99,9 @@ static bool is_alone(const ar_pass *pass, const ar_region *regions, ar_region *o
     return true;
 }
 
-static arras_status make_bands(ar_pass *pass, const ar_region *regions, arras_error *err)
+/* together: a thread may decode several chunks at once. */
+static arras_status make_bands(ar_pass *pass, const ar_region *regions, bool together,
+                               arras_error *err)
 {
     arras_status status = ARRAS_OK;
 
@@ -93,8 +110,9 @@ static arras_status make_bands(ar_pass *pass, const ar_region *regions, arras_er
         ar_flow_array *a = &pass->flow->arrays[i];
 
         if (is_decoded(pass, i, regions))
-            status = ar_chunk_bands_new(&a->bands, a->source,
-                                        bands_for(&a->source->info, &regions[i]), err);
+            status =
+                ar_chunk_bands_new(&a->bands, a->source, bands_for(&a->source->info, &regions[i]),
+                                   together ? ar_source_together(a->source) : 1, err);
     }
     return status;
 }
@@ -107,7 +125,8 @@ arras_status ar_flow_bands(ar_flow *flow, int64_t *left, arras_error *err)
 
     for (int i = 0; i < flow->npasses && status == ARRAS_OK; i++) {
         ar_pass *pass = &flow->passes[i];
-        int64_t  bytes;
+        int64_t  bytes, beside;
+        bool     together;
 
         if (!has_cuts_along_rows_only(pass))
             continue;
@@ -116,7 +135,10 @@ arras_status ar_flow_bands(ar_flow *flow, int64_t *left, arras_error *err)
         if (bytes == 0 || bytes > *left || !is_alone(pass, regions, others))
             continue;
         *left -= bytes;
-        status = make_bands(pass, regions, err);
+        beside = bytes_beside(pass, regions);
+        together = beside <= *left;
+        *left -= together ? beside : 0;
+        status = make_bands(pass, regions, together, err);
     }
     ar_free(regions);
     ar_free(others);

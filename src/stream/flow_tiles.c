@@ -9,6 +9,7 @@
  * one panel after the other: only chunks at the borders of panels are decoded twice. */
 #include "stream/flow.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum {
@@ -179,26 +180,39 @@ static bool is_worth_cutting(ar_pass *pass, int axis, int64_t step, int64_t all,
     return after < before / 4 * 3 && twice < 50;
 }
 
-/* "8.6 MB", or "96 bytes". */
+/* "8.6 MB", rounded up, or "96 bytes". */
 static const char *size_text(char out[32], int64_t bytes)
 {
     if (bytes < 100000)
         snprintf(out, 32, "%" PRId64 " bytes", bytes);
     else
-        snprintf(out, 32, "%.1f MB", (double)bytes / 1e6);
+        snprintf(out, 32, "%.1f MB", ceil((double)bytes / 1e5) / 10);
     return out;
+}
+
+/* The least memory with which tiles as small as these fit: see share_memory in flow.c. */
+static int64_t least_memory(const ar_pass *pass)
+{
+    const ar_flow *flow = pass->flow;
+    int64_t        bytes;
+
+    if (!ar_mul64(&bytes, pass->bytes + flow->passing, ar_pool_threads(flow->pool)))
+        return INT64_MAX;
+    return bytes > INT64_MAX / 2 ? bytes : bytes + ar_min64(flow->chunks, bytes / 3 + 1);
 }
 
 static arras_status too_large(const ar_pass *pass, arras_error *err)
 {
-    const ar_flow_array *a = &pass->flow->arrays[pass->targets[0]];
+    const ar_flow       *flow = pass->flow;
+    const ar_flow_array *a = &flow->arrays[pass->targets[0]];
     char                 needed[32], given[32];
 
-    return ar_fail(err, ARRAS_ELIMIT,
-                   "%s: the smallest tile needs %s of memory, and each of %d threads has %s: "
-                   "allow more memory, fewer threads, or smaller chunks",
-                   a->name ? a->name : "an array in between", size_text(needed, pass->bytes),
-                   ar_pool_threads(pass->flow->pool), size_text(given, pass->flow->scratch));
+    return ar_fail(
+        err, ARRAS_ELIMIT,
+        "%s: %d threads need %s of memory for the smallest tiles and for chunks on their "
+        "way, and have %s: allow more memory, fewer threads, or smaller chunks",
+        a->name ? a->name : "an array in between", ar_pool_threads(flow->pool),
+        size_text(needed, least_memory(pass)), size_text(given, flow->memory));
 }
 
 /* Cuts an axis so that tiles are cosy; true when they fit into memory. */

@@ -91,22 +91,12 @@ static bool is_empty(const ar_rechunk_grid *g)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static int64_t chunk_bytes(const ar_store_info *info)
-{
-    int64_t bytes = info->chunked ? (int64_t)arras_dtype_size(info->dtype) : 0;
-
-    for (int d = 0; d < info->rank; d++)
-        if (!ar_mul64(&bytes, bytes, info->chunk[d]))
-            return INT64_MAX / 1024;
-    return ar_min64(bytes, INT64_MAX / 1024);
-}
-
 /* Of each thread: a chunk as it is stored and as cells, and between two codecs. */
 static int64_t scratch_bytes(const arras_rechunking *r)
 {
     int copies = r->source->chain.n > 0 || r->sink->chain.n > 0 ? 3 : 2;
 
-    return copies * ar_max64(chunk_bytes(&r->source->info), chunk_bytes(&r->sink->info));
+    return copies * ar_max64(ar_chunk_memory(&r->source->info), ar_chunk_memory(&r->sink->info));
 }
 
 static arras_status too_little(const arras_rechunking *r, int64_t memory, arras_error *err)
@@ -116,8 +106,8 @@ static arras_status too_little(const arras_rechunking *r, int64_t memory, arras_
         "rechunk: %s into %s takes %.1f MB of memory at least, for chunks of %.1f MB and "
         "%.1f MB; %.1f MB are allowed: allow more, or choose smaller chunks",
         r->source->name, r->sink->name, (double)(r->box.bytes + scratch_bytes(r)) / 1e6,
-        (double)chunk_bytes(&r->source->info) / 1e6, (double)chunk_bytes(&r->sink->info) / 1e6,
-        (double)memory / 1e6);
+        (double)ar_chunk_memory(&r->source->info) / 1e6,
+        (double)ar_chunk_memory(&r->sink->info) / 1e6, (double)memory / 1e6);
 }
 
 /* As many threads as their scratch memory leaves room for a box; half of all for boxes if possible.

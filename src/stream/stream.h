@@ -104,6 +104,7 @@ struct ar_flow {
     int             npasses;
     ar_pass        *passes;
     int64_t         scratch; /* bytes that a thread may use for a tile */
+    int64_t         passing; /* bytes that a thread has for a chunk on its way */
     int64_t         cached;  /* bytes of decoded chunks that may be kept beside such tiles */
     int64_t         chunks;  /* bytes of all decoded chunks */
     ar_chunk_cache *cache;
