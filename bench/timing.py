@@ -10,9 +10,8 @@ import numpy as np
 ALIGNMENT = 64
 BLOCK = 1 << 20  # cells compared at once
 LONG_ENOUGH = 0.02  # seconds; shorter calls are repeated
-# Between contenders: threads that wait for more work spin for a while, and would take the time of
-# those that come next.
-PAUSE = 0.02
+# Between contenders, in seconds: steps, how much of one may be spent, and when it is not waited longer.
+STEP, IDLE, PATIENCE = 0.01, 0.1, 2.0
 
 
 def aligned(shape, dtype):
@@ -45,8 +44,19 @@ def difference(results, wanted):
     return worst if worst == worst else float("inf")
 
 
+def settle():
+    """Waits for threads that spin in the hope of more work, those of OpenBLAS for an eighth of a second: they
+    would take the time of who comes next."""
+    end = time.perf_counter() + PATIENCE
+    spent = STEP
+    while spent > IDLE * STEP and time.perf_counter() < end:
+        before = time.process_time()
+        time.sleep(STEP)
+        spent = time.process_time() - before
+
+
 def seconds_of(call, times):
-    time.sleep(PAUSE)
+    settle()
     if times > 1:
         call(1)
     start = time.perf_counter()

@@ -90,6 +90,40 @@ static void threads_do_not_matter(void)
     }
 }
 
+/* Wide enough for threads to begin with most of their columns and to share the others. */
+static void shared_columns_do_not_matter(void)
+{
+    enum { FEW = 20, WIDE = 1101, SHORT = 40 };
+    static double wide[SHORT * WIDE], alone[FEW * WIDE], many[FEW * WIDE];
+
+    for (int64_t i = 0; i < SHORT * WIDE; i++)
+        wide[i] = cos((double)i * 0.9);
+    for (int threads = 1; threads <= 4; threads++) {
+        arras_program *p;
+
+        CASE("%d", threads);
+        start();
+        arras_output(g, "c", arras_matmul(matrix("a", FEW, SHORT), matrix("b", SHORT, WIDE)));
+        p = compiled(&(arras_options){ .threads = threads });
+        memset(many, 0, sizeof many);
+        launched(NULL, p,
+                 BINDINGS(MATRIX("a", a, FEW, SHORT), MATRIX("b", wide, SHORT, WIDE),
+                          MATRIX("c", many, FEW, WIDE)));
+        if (threads == 1)
+            memcpy(alone, many, sizeof many);
+        CHECK(memcmp(many, alone, sizeof many) == 0);
+        finish(p);
+    }
+    for (int64_t i = 0; i < FEW * WIDE; i++) {
+        double sum = 0;
+
+        for (int64_t k = 0; k < SHORT; k++)
+            sum = fma(a[i / WIDE * SHORT + k], wide[k * WIDE + i % WIDE], sum);
+        if (!CHECK(is_ours() ? alone[i] == sum : fabs(alone[i] - sum) < 1e-13))
+            break;
+    }
+}
+
 /* Each launch has the strides that it is given, also where an earlier one had others. */
 static void strides_do_not_matter(void)
 {
@@ -219,15 +253,35 @@ static void who_multiplies(void)
     CHECK_EQ_INT(chosen(ARRAS_F64, true, 20), AR_BY_KERNEL);
 }
 
-/* Every tile lies inside, together they are all, and both threads have some. */
+/* Cells of the thread that has most if all are equally fast. */
+static int64_t longest_work(const ar_tiling *t, int threads)
+{
+    int64_t done[20] = { 0 }, most = 0;
+
+    for (int64_t i = 0; i < t->count; i++) {
+        int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
+        int     first = 0;
+
+        for (int k = 1; k < threads; k++)
+            first = done[k] < done[first] ? k : first;
+        ar_tiling_box(lo, hi, t, i);
+        done[first] += (hi[0] - lo[0]) * (hi[1] - lo[1]);
+        most = ar_max64(most, done[first]);
+    }
+    return most;
+}
+
+/* Every tile lies inside, together they are all, and all threads have some. */
 static void tiles(void)
 {
+    static const int     threads_of[] = { 1, 2, 3, 7, 19 };
     static const int64_t shapes[][3] = { { 1000, 1000, 1000 }, { 8, 100000, 30 },
                                          { 100000, 8, 100 },   { 100, 100, 100 },
                                          { 5000, 70, 64 },     { 85, 65, 4096 } };
 
     for (size_t s = 0; s < AR_COUNT(shapes); s++)
-        for (int threads = 1; threads < 20; threads += 6) {
+        for (size_t n = 0; n < AR_COUNT(threads_of); n++) {
+            int            threads = threads_of[n];
             int64_t        of_c[] = { shapes[s][0], shapes[s][1] }, cells = 0;
             int64_t        of_a[] = { shapes[s][0], shapes[s][2] };
             int64_t        of_b[] = { shapes[s][2], shapes[s][1] }, strides[] = { 8, 8 };
@@ -254,6 +308,10 @@ static void tiles(void)
             }
             CHECK_EQ_INT(cells, of_c[0] * of_c[1]);
             CHECK(threads == 1 || t.count > 1);
+            if (of_c[1] == 1000 && threads < 7) {
+                CHECK(threads == 1 || t.count == 3 * threads);
+                CHECK(longest_work(&t, threads) <= cells / threads * 103 / 100);
+            }
         }
 }
 
@@ -262,6 +320,7 @@ TEST_MAIN
     fill_inputs();
     fill_wanted();
     RUN(threads_do_not_matter);
+    RUN(shared_columns_do_not_matter);
     RUN(strides_do_not_matter);
     RUN(batches);
     RUN(products_of_data);

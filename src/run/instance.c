@@ -194,10 +194,12 @@ static void make_multiply_room(arras_run *run)
 
     for (int i = 0; i < run->nsteps; i++) {
         const ar_step_run *s = &run->steps[i];
+        int64_t            lo[ARRAS_MAX_RANK], lengths[ARRAS_MAX_RANK];
 
-        if (s->by != AR_BY_KERNEL)
-            bytes =
-                ar_max64(bytes, ar_multiply_room(s->by, s->step->gemm, &s->args, s->tiling.tile));
+        if (s->by == AR_BY_KERNEL || s->tiling.count == 0)
+            continue;
+        ar_tiling_box(lo, lengths, &s->tiling, 0); /* no other is larger */
+        bytes = ar_max64(bytes, ar_multiply_room(s->by, s->step->gemm, &s->args, lengths));
     }
     if (bytes == 0)
         return;

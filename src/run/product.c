@@ -18,7 +18,8 @@ typedef struct {
     const ar_product_kernel *kernel;
     int64_t                  size; /* of a cell */
     char                    *panels, *block;
-    bool                     copies_a; /* all of it, for which block has room */
+    bool                     copies_a;     /* by blocks, for which `block` has room then; */
+    bool                     copies_tiles; /* or by tiles, or only rows that do not fill one */
     int64_t                  panel_columns, panel_bytes;
     int64_t                  depth; /* panels there is room for, of consecutive terms */
 
@@ -28,8 +29,9 @@ typedef struct {
     const char *last_rows; /* if fewer than a tile's: a copy of them, with zeros after them */
 
     /* Of what comes next: */
-    int64_t     b_after_tile, a_after_tile; /* from what one tile asks for to the next one's */
+    int64_t     b_after_tile; /* from what one tile asks for to the next one's */
     const char *a_after;
+    int64_t     a_after_row;  /* from row to row, or column to column, that is asked for */
     int64_t     tiles_before; /* of this block, until it is time to ask for a */
 } work;
 
@@ -123,11 +125,10 @@ static void copy_strips(char *out, int64_t width, view from, int64_t lanes, int6
 }
 
 /* A tile's rows that were copied as a strip. */
-static void aim_at_copy(const work *w, ar_tile *t, const char *strip)
+static void aim_at_copy(ar_tile *t, const char *strip)
 {
     t->a = strip;
-    t->a_row = w->size;
-    t->a_term = w->kernel->rows * w->size;
+    t->packed = true;
 }
 
 /* ---- What comes next ------------------------------------------------------------------------- */
@@ -145,7 +146,7 @@ static void aim_at_strip(work *w, ar_tile *t, view strip)
     w->b_after_tile = along ? strip.lane : AR_NEXT_TERMS * strip.term;
 }
 
-/* The rows from i on, while those before them are: a row or, where they lie so, a column of them
+/* The rows from i on, while those before them are: two rows or, where they lie so, columns of them
  * in the time of a tile.  The last tiles do so, since what comes too early is gone when needed. */
 static void aim_at_block(work *w, int64_t i, int64_t k, int64_t columns)
 {
@@ -154,19 +155,18 @@ static void aim_at_block(work *w, int64_t i, int64_t k, int64_t columns)
     int64_t tiles = parts_of(columns, w->kernel->columns) * parts_of(w->rows, w->kernel->rows);
 
     w->a_after = p->a + i * p->a_row + k * p->a_term;
-    w->a_after_tile = along ? p->a_row : p->a_term;
-    w->tiles_before = tiles - (along ? (int64_t)BLOCK_ROWS : (int64_t)TERMS);
+    w->a_after_row = along ? p->a_row : p->a_term;
+    w->tiles_before = tiles - (along ? (int64_t)BLOCK_ROWS : (int64_t)TERMS) / AR_NEXT_ROWS;
 }
 
 /* What a tile asks for: before it is time, what it has. */
-static const char *take_a_after(work *w, const ar_tile *t)
+static void ask_for_a(work *w, ar_tile *t)
 {
-    const char *taken = w->a_after;
+    bool early = w->tiles_before-- > 0;
 
-    if (w->tiles_before-- > 0)
-        return t->a;
-    w->a_after += w->a_after_tile;
-    return taken;
+    t->a_after = early ? t->a : w->a_after;
+    t->a_after_row = early ? 0 : w->a_after_row;
+    w->a_after += early ? 0 : AR_NEXT_ROWS * w->a_after_row;
 }
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static void run_tile(const work *w, const ar_tile *t, int64_t columns)
     const ar_product_kernel *kernel = w->kernel;
     bool                     half_rows = 2 * t->c_rows <= kernel->rows;
     bool                     half_columns = 2 * columns <= kernel->columns;
-    ar_product_tile         *run = kernel->run[half_rows][half_columns];
+    ar_product_tile         *run = kernel->run[t->packed][half_rows][half_columns];
 
     if (columns == kernel->columns >> half_columns)
         run(t);
@@ -207,20 +207,32 @@ static void run_tile(const work *w, const ar_tile *t, int64_t columns)
         run_beside(w, *t, run, columns);
 }
 
+static void copy_tile(const work *w, ar_tile *t)
+{
+    view a = { t->a, w->p->a_row, w->p->a_term };
+
+    copy_strip(w->block, w->kernel->rows, a, t->c_rows, t->terms, w->size);
+    aim_at_copy(t, w->block);
+}
+
 /* All rows of the block, tile by tile.  t: the first of them. */
 static void run_strip(work *w, const ar_tile *t, int64_t columns)
 {
-    ar_tile at = *t;
-    int64_t rows = w->kernel->rows;
+    ar_tile     at = *t;
+    const char *a = t->a;
+    int64_t     rows = w->kernel->rows;
 
     at.strip_after = at.strip + w->kernel->columns * at.terms * w->size;
     for (int64_t left = w->rows; left > 0; left -= rows) {
         at.c_rows = ar_min64(rows, left);
-        at.a_after = take_a_after(w, &at);
-        if (left < rows)
-            aim_at_copy(w, &at, w->last_rows);
+        at.a = a;
+        ask_for_a(w, &at);
+        if (w->copies_tiles)
+            copy_tile(w, &at);
+        else if (left < rows)
+            aim_at_copy(&at, w->last_rows);
         run_tile(w, &at, columns);
-        at.a += w->a_tile;
+        a += w->a_tile;
         at.c += rows * at.c_row;
         at.strip_after += at.terms * AR_NEXT_BYTES / AR_NEXT_TERMS;
         at.b_after += w->b_after_tile;
@@ -248,18 +260,17 @@ static void open_block(work *w, ar_tile *t, int64_t i, int64_t k)
     whole = w->rows / rows * rows;
     if (w->copies_a) {
         copy_strips(w->block, rows, a, w->rows, t->terms, w->size);
-        aim_at_copy(w, t, w->block);
+        aim_at_copy(t, w->block);
         w->a_tile = rows * t->terms * w->size;
         w->last_rows = w->block + whole * t->terms * w->size;
         return;
     }
     t->a = a.cells;
     t->a_row = p->a_row;
-    t->a_term = p->a_term;
     w->a_tile = rows * p->a_row;
     w->last_rows = w->block;
     a.cells += whole * p->a_row;
-    if (whole < w->rows)
+    if (whole < w->rows && !w->copies_tiles)
         copy_strip(w->block, rows, a, w->rows - whole, t->terms, w->size);
 }
 
@@ -340,7 +351,7 @@ int64_t ar_product_room(const ar_product_kernel *kernels, const ar_product *p)
            rows * ar_min64(TERMS, p->terms) * (int64_t)ar_dtype_size(p->dtype);
 }
 
-/* Strips are copied anew for every panel of one strip; of a, only rows that do not fill a tile. */
+/* Strips are copied anew for every panel of one strip; of a, as little as can be. */
 static void run_without_room(work *w)
 {
     _Alignas(64) char strip[TERMS * AR_TILE_ROW_BYTES];
@@ -348,6 +359,7 @@ static void run_without_room(work *w)
 
     w->panels = strip;
     w->block = rows;
+    w->copies_tiles = w->p->a_term != w->size;
     w->panel_columns = w->kernel->columns;
     w->depth = 1;
     run_panels(w);

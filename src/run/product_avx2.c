@@ -11,19 +11,28 @@
 #define CELL float
 #define VECTOR __m256
 #define SPLAT _mm256_set1_ps
-#define FMA _mm256_fmadd_ps
+#define ADD(sum, x, y) ((sum) = _mm256_fmadd_ps(x, y, sum))
+#define ADD_FROM(sum, x, y) ADD(sum, SPLAT(x), y)
 #include "run/product_tile.inc"
 
 #define NAMED(name) name##_f64
 #define CELL double
 #define VECTOR __m256d
 #define SPLAT _mm256_set1_pd
-#define FMA _mm256_fmadd_pd
+#define ADD(sum, x, y) ((sum) = _mm256_fmadd_pd(x, y, sum))
+#define ADD_FROM(sum, x, y) ADD(sum, SPLAT(x), y)
 #include "run/product_tile.inc"
 
+#define TILES_OF(type, layout)                                                                     \
+    {                                                                                              \
+        { layout##whole_##type, layout##half_columns_##type },                                     \
+        {                                                                                          \
+            layout##half_rows_##type, layout##quarter_##type                                       \
+        }                                                                                          \
+    }
 #define TILES(type)                                                                                \
     {                                                                                              \
-        { whole_##type, half_columns_##type }, { half_rows_##type, quarter_##type }                \
+        TILES_OF(type, ), TILES_OF(type, packed_)                                                  \
     }
 
 const ar_product_kernel ar_product_avx2[] = { { ROWS, 16, TILES(f32) }, { ROWS, 8, TILES(f64) } };

@@ -11,19 +11,28 @@
 #define CELL float
 #define VECTOR __m512
 #define SPLAT _mm512_set1_ps
-#define FMA _mm512_fmadd_ps
+#define ADD(sum, x, y) __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(y), "v"(x))
+#define ADD_FROM(sum, x, y) __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(y), "m"(x))
 #include "run/product_tile.inc"
 
 #define NAMED(name) name##_f64
 #define CELL double
 #define VECTOR __m512d
 #define SPLAT _mm512_set1_pd
-#define FMA _mm512_fmadd_pd
+#define ADD(sum, x, y) __asm__("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(y), "v"(x))
+#define ADD_FROM(sum, x, y) __asm__("vfmadd231pd %2%{1to8%}, %1, %0" : "+v"(sum) : "v"(y), "m"(x))
 #include "run/product_tile.inc"
 
+#define TILES_OF(type, layout)                                                                     \
+    {                                                                                              \
+        { layout##whole_##type, layout##half_columns_##type },                                     \
+        {                                                                                          \
+            layout##half_rows_##type, layout##quarter_##type                                       \
+        }                                                                                          \
+    }
 #define TILES(type)                                                                                \
     {                                                                                              \
-        { whole_##type, half_columns_##type }, { half_rows_##type, quarter_##type }                \
+        TILES_OF(type, ), TILES_OF(type, packed_)                                                  \
     }
 
 const ar_product_kernel ar_product_avx512[] = { { ROWS, 32, TILES(f32) },

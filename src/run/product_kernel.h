@@ -8,8 +8,9 @@
 /* Adds a[i, k] * strip[k, j] over k to c[i, j], for all cells of a tile.  The sums stay in
  * registers until all terms are added.  Strides are in bytes. */
 typedef struct {
-    const char *a;
-    int64_t     a_row, a_term;
+    const char *a;      /* its terms lie side by side */
+    int64_t     a_row;  /* if it is not packed */
+    bool        packed; /* instead, of each term a whole tile's rows lie side by side */
     const char *strip; /* rows of as many columns as a tile has, aligned to 64 bytes */
     int64_t     terms;
     char       *c; /* its columns lie side by side */
@@ -19,17 +20,18 @@ typedef struct {
     /* What is far away and needed after the tile: meanwhile AR_NEXT_BYTES of each are asked for
      * every AR_NEXT_TERMS terms.  They need not exist. */
     const char *strip_after, *a_after; /* of these all side by side */
+    int64_t     a_after_row;           /* to the other of AR_NEXT_ROWS */
     const char *b_after;
     int64_t     b_after_row;
 } ar_tile;
 
-enum { AR_NEXT_BYTES = 128, AR_NEXT_TERMS = 16 };
+enum { AR_NEXT_BYTES = 128, AR_NEXT_TERMS = 16, AR_NEXT_ROWS = 2 };
 
 typedef void ar_product_tile(const ar_tile *tile);
 
 typedef struct {
     int              rows, columns; /* of a tile; both are even */
-    ar_product_tile *run[2][2];     /* [1]: half of the rows; [][1]: half of the columns */
+    ar_product_tile *run[2][2][2];  /* [1]: packed; [][1]: half of the rows; [][][1]: columns */
 } ar_product_kernel;
 
 enum { AR_PRODUCT_F32, AR_PRODUCT_F64, AR_PRODUCT_TYPES };
