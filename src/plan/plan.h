@@ -166,7 +166,7 @@ typedef struct {
     int64_t tiles[ARRAS_MAX_RANK]; /* along each axis */
     /* A box is a tile.  But where only one axis is cut it may be several in a row: */
     int64_t shares, share; /* so many boxes of so many tiles; 0: each tile is a box */
-    int64_t rest, left;    /* then so many boxes of the tiles that are left, of equal lengths or nearly */
+    int64_t rest, left;    /* then so many boxes of all tiles that are left */
 } ar_tiling;
 
 typedef struct {
