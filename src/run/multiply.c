@@ -108,7 +108,7 @@ static void cut_product(ar_tiling *t, const ar_gemm *gemm, const ar_product *p, 
  * strips, of which half takes more than half of the time. */
 static void share_columns(ar_tiling *t, const ar_gemm *gemm, arras_dtype dtype, int64_t threads)
 {
-    enum { FIRST_PERCENT = 70, THEN = 2 }; /* of what a thread has if all are equally fast; boxes */
+    enum { FIRST_PERCENT = 80, THEN = 2 }; /* of what a thread has if all are equally fast; boxes */
     enum { LEAST = 3 };                    /* strips of a box */
     int64_t strip = ar_product_columns(ar_product_kernels(), dtype);
     int64_t strips = t->shape[gemm->column] / strip, first = strips * FIRST_PERCENT / 100 / threads;
