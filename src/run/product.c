@@ -1,28 +1,27 @@
 /* product.c -- a product in blocks that fit the caches.
  *
- * Of b, many rows of many columns are copied into a panel: strips of a tile's width, one after the
- * other.  Of a, a block of rows stays in the second cache while all strips pass by, from which they
- * are read once for each tile; it is read where it lies if its terms lie side by side, else it is
- * copied too.  Strips and blocks are filled up with zeros to whole tiles.
- *
- * A tile takes many blocks of terms one after the other, while its part of c is in the first cache:
- * to take one of them for all tiles, and then the next, costs more than that a strip is not. */
+ * Of b, some rows of many columns are copied into a panel: strips of a tile's width, one after the
+ * other, of which the first cache holds one; and a few panels lie behind each other.  Of a, a block
+ * of rows stays in the second cache while all strips pass by; it is read where it lies if its terms
+ * lie side by side, else it is copied too.  Strips and blocks are filled up with zeros to whole
+ * tiles. */
 #include "run/product.h"
 
 #include <string.h>
 
-/* Of a panel, which is smaller than any third cache, and of a block of a: half of a second one. */
-enum { TERMS = 4 * AR_PRODUCT_TERMS, PANEL_COLUMNS = 1024, BLOCK_BYTES = 84 * TERMS * 8 };
-enum { ROWS_MOST = 252 };
+/* Cells of a block of a and of a panel: half of a second cache and less than any third one.  The
+ * rows are a multiple of the rows of all tiles. */
+enum { TERMS = AR_PRODUCT_TERMS, BLOCK_ROWS = 6 * 42, PANEL_COLUMNS = 1024, PANELS = 4 };
 
 typedef struct {
     const ar_product        *p;
     const ar_product_kernel *kernel;
     int64_t                  size; /* of a cell */
-    char                    *panel, *block;
+    char                    *panels, *block;
     bool                     copies_a;     /* by blocks, for which `block` has room then; */
     bool                     copies_tiles; /* or by tiles, or only rows that do not fill one */
-    int64_t                  panel_columns, terms, block_rows; /* at most, at once */
+    int64_t                  panel_columns, panel_bytes;
+    int64_t                  depth; /* panels there is room for, of consecutive terms */
 
     /* Of the block of rows that is computed: */
     int64_t     rows;
@@ -134,32 +133,22 @@ static void aim_at_copy(ar_tile *t, const char *strip)
 
 /* ---- What comes next ------------------------------------------------------------------------- */
 
-/* A strip that is not yet copied, while the one before it is computed: in the time of a tile all
- * terms of some lanes, or all lanes of some terms.  Where a strip begins within a line, the one
- * before it asked for that line: this one asks for its last bytes. */
+/* A strip, while the one before it is computed: in the time of a tile all terms of one lane, or all
+ * lanes of some terms.  Where a strip begins within a line, the one before it asked for that line:
+ * this one asks for its last bytes. */
 static void aim_at_strip(work *w, ar_tile *t, view strip)
 {
     enum { LINE = 64 };
     bool along = strip.term == w->size;
 
     t->b_after = strip.cells + LINE - 1;
-    t->b_after_row = along ? strip.lane : strip.term;
-    t->b_after_step = along ? AR_NEXT_TERMS * w->size : AR_NEXT_B * strip.term;
-    w->b_after_tile = along ? AR_NEXT_B * strip.lane : t->terms / AR_NEXT_TERMS * t->b_after_step;
-}
-
-/* The next one of the panel. */
-static void aim_at_panel(work *w, ar_tile *t)
-{
-    t->b_after = t->strip + w->kernel->columns * t->terms * w->size;
-    t->b_after_row = AR_NEXT_BYTES;
-    t->b_after_step = AR_NEXT_B * AR_NEXT_BYTES;
-    w->b_after_tile = t->terms / AR_NEXT_TERMS * t->b_after_step;
+    t->b_after_row = along ? AR_NEXT_BYTES : strip.term;
+    w->b_after_tile = along ? strip.lane : AR_NEXT_TERMS * strip.term;
 }
 
 /* The rows from i on, while those before them are: two rows or, where they lie so, columns of them
  * in the time of a tile.  The last tiles do so, since what comes too early is gone when needed. */
-static void aim_at_block(work *w, const ar_tile *t, int64_t i, int64_t k, int64_t columns)
+static void aim_at_block(work *w, int64_t i, int64_t k, int64_t columns)
 {
     const ar_product *p = w->p;
     bool              along = p->a_term == w->size;
@@ -167,7 +156,7 @@ static void aim_at_block(work *w, const ar_tile *t, int64_t i, int64_t k, int64_
 
     w->a_after = p->a + i * p->a_row + k * p->a_term;
     w->a_after_row = along ? p->a_row : p->a_term;
-    w->tiles_before = tiles - (along ? w->block_rows : t->terms) / AR_NEXT_A;
+    w->tiles_before = tiles - (along ? (int64_t)BLOCK_ROWS : (int64_t)TERMS) / AR_NEXT_ROWS;
 }
 
 /* What a tile asks for: before it is time, what it has. */
@@ -177,7 +166,7 @@ static void ask_for_a(work *w, ar_tile *t)
 
     t->a_after = early ? t->a : w->a_after;
     t->a_after_row = early ? 0 : w->a_after_row;
-    w->a_after += early ? 0 : AR_NEXT_A * w->a_after_row;
+    w->a_after += early ? 0 : AR_NEXT_ROWS * w->a_after_row;
 }
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
@@ -233,6 +222,7 @@ static void run_strip(work *w, const ar_tile *t, int64_t columns)
     const char *a = t->a;
     int64_t     rows = w->kernel->rows;
 
+    at.strip_after = at.strip + w->kernel->columns * at.terms * w->size;
     for (int64_t left = w->rows; left > 0; left -= rows) {
         at.c_rows = ar_min64(rows, left);
         at.a = a;
@@ -244,6 +234,7 @@ static void run_strip(work *w, const ar_tile *t, int64_t columns)
         run_tile(w, &at, columns);
         a += w->a_tile;
         at.c += rows * at.c_row;
+        at.strip_after += at.terms * AR_NEXT_BYTES / AR_NEXT_TERMS;
         at.b_after += w->b_after_tile;
     }
 }
@@ -265,7 +256,7 @@ static void open_block(work *w, ar_tile *t, int64_t i, int64_t k)
     int64_t           rows = w->kernel->rows, whole;
     view              a = { p->a + i * p->a_row + k * p->a_term, p->a_row, p->a_term };
 
-    w->rows = ar_min64(w->block_rows, p->rows - i);
+    w->rows = ar_min64(BLOCK_ROWS, p->rows - i);
     whole = w->rows / rows * rows;
     if (w->copies_a) {
         copy_strips(w->block, rows, a, w->rows, t->terms, w->size);
@@ -296,8 +287,7 @@ static void run_block(work *w, ar_tile *t, view b, int64_t columns, bool copies)
             copy_strip((char *)(uintptr_t)t->strip, width, b, lanes, t->terms, w->size);
             b.cells += width * b.lane;
             aim_at_strip(w, t, b);
-        } else
-            aim_at_panel(w, t);
+        }
         t->c = c + j * w->size;
         run_strip(w, t, lanes);
         t->strip += width * t->terms * w->size;
@@ -309,55 +299,39 @@ static void run_panel(work *w, int64_t i, int64_t j, int64_t k)
 {
     const ar_product *p = w->p;
     int64_t           columns = ar_min64(w->panel_columns, p->columns - j);
-    ar_tile t = { .terms = ar_min64(w->terms, p->terms - k), .c_row = p->c_row, .first = k == 0 };
+    ar_tile t = { .terms = ar_min64(TERMS, p->terms - k), .c_row = p->c_row, .first = k == 0 };
     view    b = { p->b + k * p->b_term + j * p->b_column, p->b_column, p->b_term };
 
     open_block(w, &t, i, k);
     t.c = p->c + i * p->c_row + j * w->size;
-    t.strip = w->panel;
-    if (i + w->block_rows < p->rows)
-        aim_at_block(w, &t, i + w->block_rows, k, columns);
+    t.strip = t.b_after = w->panels + k / TERMS % w->depth * w->panel_bytes;
+    w->b_after_tile = 0;
+    if ((k / TERMS + 1) % w->depth != 0 && k + TERMS < p->terms)
+        aim_at_block(w, i, k + TERMS, columns);
     else
-        aim_at_block(w, &t, 0, k + w->terms, columns);
+        aim_at_block(w, i + BLOCK_ROWS, k / TERMS / w->depth * w->depth * TERMS, columns);
     run_block(w, &t, b, columns, i == 0);
 }
 
+/* Some panels of the same columns, one behind the other, for each block of rows: its part of c
+ * stays in the cache. */
 static void run_panels(work *w)
 {
     const ar_product *p = w->p;
+    int64_t           depth = w->depth * TERMS;
 
     for (int64_t j = 0; j < p->columns; j += w->panel_columns)
-        for (int64_t k = 0; k < p->terms; k += w->terms)
-            for (int64_t i = 0; i < p->rows; i += w->block_rows)
-                run_panel(w, i, j, k);
+        for (int64_t first = 0; first < p->terms; first += depth)
+            for (int64_t i = 0; i < p->rows; i += BLOCK_ROWS)
+                for (int64_t k = first; k < ar_min64(first + depth, p->terms); k += TERMS)
+                    run_panel(w, i, j, k);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-/* Where there are few rows a strip is hardly copied before it is used no more: one that the first
- * cache holds then. */
-static int64_t terms_at_once(const ar_product *p)
+static int64_t panel_depth(const ar_product *p)
 {
-    int64_t most = p->rows <= ROWS_MOST ? AR_PRODUCT_TERMS : TERMS;
-
-    return ar_max64(1, ar_min64(most, p->terms));
-}
-
-/* More where there are few terms, so that strips do not pass by more often than they must. */
-static int64_t most_rows(const ar_product_kernel *kernel, const ar_product *p)
-{
-    int64_t row = terms_at_once(p) * (int64_t)ar_dtype_size(p->dtype);
-    int64_t most = ar_min64(BLOCK_BYTES / row, ROWS_MOST) / kernel->rows * kernel->rows;
-
-    return ar_min64(most, parts_of(ar_max64(1, p->rows), kernel->rows) * kernel->rows);
-}
-
-/* All blocks have about as many: strips pass by for the last one, too. */
-static int64_t block_rows(const ar_product_kernel *kernel, const ar_product *p)
-{
-    int64_t blocks = parts_of(ar_max64(1, p->rows), most_rows(kernel, p));
-
-    return parts_of(parts_of(p->rows, blocks), kernel->rows) * kernel->rows;
+    return ar_max64(1, ar_min64(PANELS, parts_of(p->terms, TERMS)));
 }
 
 static int64_t panel_bytes(const ar_product_kernel *kernel, const ar_product *p)
@@ -365,42 +339,40 @@ static int64_t panel_bytes(const ar_product_kernel *kernel, const ar_product *p)
     int64_t columns =
         ar_min64(PANEL_COLUMNS, parts_of(p->columns, kernel->columns) * kernel->columns);
 
-    return columns * terms_at_once(p) * (int64_t)ar_dtype_size(p->dtype);
+    return columns * ar_min64(TERMS, p->terms) * (int64_t)ar_dtype_size(p->dtype);
 }
 
 int64_t ar_product_room(const ar_product_kernel *kernels, const ar_product *p)
 {
     const ar_product_kernel *kernel = kernel_of(kernels, p->dtype);
-    int64_t block = most_rows(kernel, p) * terms_at_once(p) * (int64_t)ar_dtype_size(p->dtype);
+    int64_t rows = ar_min64(BLOCK_ROWS, parts_of(p->rows, kernel->rows) * kernel->rows);
 
-    return panel_bytes(kernel, p) + block;
+    return panel_depth(p) * panel_bytes(kernel, p) +
+           rows * ar_min64(TERMS, p->terms) * (int64_t)ar_dtype_size(p->dtype);
 }
 
 /* Strips are copied anew for every panel of one strip; of a, as little as can be. */
 static void run_without_room(work *w)
 {
-    _Alignas(64) char strip[AR_PRODUCT_TERMS * AR_TILE_ROW_BYTES];
-    _Alignas(64) char rows[AR_PRODUCT_TERMS * AR_TILE_ROWS * sizeof(double)];
+    _Alignas(64) char strip[TERMS * AR_TILE_ROW_BYTES];
+    _Alignas(64) char rows[TERMS * AR_TILE_ROWS * sizeof(double)];
 
-    w->terms = AR_PRODUCT_TERMS;
-    w->panel = strip;
+    w->panels = strip;
     w->block = rows;
     w->copies_tiles = w->p->a_term != w->size;
     w->panel_columns = w->kernel->columns;
+    w->depth = 1;
     run_panels(w);
 }
 
 void ar_product_run(const ar_product_kernel *kernels, const ar_product *p, void *room)
 {
-    const ar_product_kernel *kernel = kernel_of(kernels, p->dtype);
-
     work w = { .p = p,
-               .kernel = kernel,
+               .kernel = kernel_of(kernels, p->dtype),
                .size = (int64_t)ar_dtype_size(p->dtype),
-               .panel = room,
+               .panels = room,
                .panel_columns = PANEL_COLUMNS,
-               .terms = terms_at_once(p),
-               .block_rows = block_rows(kernel, p) };
+               .depth = panel_depth(p) };
 
     for (int64_t i = 0; p->terms == 0 && i < p->rows; i++)
         memset(p->c + i * p->c_row, 0, (size_t)(p->columns * w.size));
@@ -408,7 +380,8 @@ void ar_product_run(const ar_product_kernel *kernels, const ar_product *p, void 
         run_without_room(&w);
         return;
     }
-    w.block = w.panel + panel_bytes(kernel, p);
+    w.panel_bytes = panel_bytes(w.kernel, p);
+    w.block = w.panels + w.depth * w.panel_bytes;
     w.copies_a = ar_product_copies_a(p);
     run_panels(&w);
 }

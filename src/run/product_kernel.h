@@ -5,11 +5,8 @@
 
 #include "base/base.h"
 
-/* Terms that are added to each other before their sum is added to c. */
-enum { AR_PRODUCT_TERMS = 256 };
-
-/* Adds a[i, k] * strip[k, j] over k to c[i, j], for all cells of a tile.  The sums of a block of
- * AR_PRODUCT_TERMS stay in registers until all of it are added.  Strides are in bytes. */
+/* Adds a[i, k] * strip[k, j] over k to c[i, j], for all cells of a tile.  The sums stay in
+ * registers until all terms are added.  Strides are in bytes. */
 typedef struct {
     const char *a;      /* its terms lie side by side */
     int64_t     a_row;  /* if it is not packed */
@@ -20,15 +17,15 @@ typedef struct {
     int64_t     c_row;
     int64_t     c_rows; /* that c has of the tile's */
     bool        first;  /* terms of these cells: c is not read */
-    /* What is far away and needed after the tile: every AR_NEXT_TERMS terms AR_NEXT_BYTES of some
-     * rows are asked for, the next time what follows.  They need not exist. */
-    const char *a_after; /* of AR_NEXT_A rows */
-    int64_t     a_after_row;
-    const char *b_after; /* of AR_NEXT_B rows, wherever the next strip's cells are by now */
-    int64_t     b_after_row, b_after_step;
+    /* What is far away and needed after the tile: meanwhile AR_NEXT_BYTES of each are asked for
+     * every AR_NEXT_TERMS terms.  They need not exist. */
+    const char *strip_after, *a_after; /* of these all side by side */
+    int64_t     a_after_row;           /* to the other of AR_NEXT_ROWS */
+    const char *b_after;
+    int64_t     b_after_row;
 } ar_tile;
 
-enum { AR_NEXT_TERMS = 16, AR_NEXT_BYTES = 128, AR_NEXT_A = 2, AR_NEXT_B = 3 };
+enum { AR_NEXT_BYTES = 128, AR_NEXT_TERMS = 16, AR_NEXT_ROWS = 2 };
 
 typedef void ar_product_tile(const ar_tile *tile);
 
