@@ -296,9 +296,8 @@ static bool is_fetched_and_decoded(const ar_source *s)
 
 int ar_source_together(const ar_source *s)
 {
-    enum {
-        MOST_BYTES = 4 << 20
-    }; /* for each thread, several times: more costs more than it brings */
+    /* For each thread, several times: more costs more than it brings. */
+    enum { MOST_BYTES = 4 << 20 };
 
     return is_fetched_and_decoded(s) && ar_chain_is_shared(&s->chain) &&
                    ar_chunk_memory(&s->info) <= MOST_BYTES

@@ -165,34 +165,28 @@ static inline __attribute__((always_inline)) bool make_table(code *c, make_entry
 bool ar_inflate_tables_make(ar_inflate_tables *t, const uint8_t *symbols, int nsymbols,
                             const uint8_t *distances, int ndistances)
 {
-    code c;
+    code of_symbols = { .lengths = symbols,
+                        .n = nsymbols,
+                        .table = t->symbols,
+                        .bits = AR_INFLATE_SYMBOL_BITS,
+                        .room = sizeof t->symbols / sizeof *t->symbols };
+    code of_distances = { .lengths = distances,
+                          .n = ndistances,
+                          .table = t->distances,
+                          .bits = AR_INFLATE_DISTANCE_BITS,
+                          .room = sizeof t->distances / sizeof *t->distances,
+                          .may_lack = true };
 
-    c.lengths = symbols;
-    c.n = nsymbols;
-    c.table = t->symbols;
-    c.bits = AR_INFLATE_SYMBOL_BITS;
-    c.room = sizeof t->symbols / sizeof *t->symbols;
-    c.may_lack = false;
-    if (!make_table(&c, symbol_entry))
-        return false;
-    c.lengths = distances;
-    c.n = ndistances;
-    c.table = t->distances;
-    c.bits = AR_INFLATE_DISTANCE_BITS;
-    c.room = sizeof t->distances / sizeof *t->distances;
-    c.may_lack = true;
-    return make_table(&c, distance_entry);
+    return make_table(&of_symbols, symbol_entry) && make_table(&of_distances, distance_entry);
 }
 
 bool ar_inflate_lengths_make(uint32_t *table, const uint8_t *lengths)
 {
-    code c;
+    code c = { .lengths = lengths,
+               .n = LENGTHS,
+               .table = table,
+               .bits = LENGTH_BITS,
+               .room = 1 << LENGTH_BITS };
 
-    c.lengths = lengths;
-    c.n = LENGTHS;
-    c.table = table;
-    c.bits = LENGTH_BITS;
-    c.room = 1 << LENGTH_BITS;
-    c.may_lack = false;
     return make_table(&c, plain_entry);
 }
