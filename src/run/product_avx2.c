@@ -23,17 +23,6 @@
 #define ADD_FROM(sum, x, y) ADD(sum, SPLAT(x), y)
 #include "run/product_tile.inc"
 
-#define TILES_OF(type, layout)                                                                     \
-    {                                                                                              \
-        { layout##whole_##type, layout##half_columns_##type },                                     \
-        {                                                                                          \
-            layout##half_rows_##type, layout##quarter_##type                                       \
-        }                                                                                          \
-    }
-#define TILES(type)                                                                                \
-    {                                                                                              \
-        TILES_OF(type, ), TILES_OF(type, packed_)                                                  \
-    }
-
-const ar_product_kernel ar_product_avx2[] = { { ROWS, 16, TILES(f32) }, { ROWS, 8, TILES(f64) } };
+const ar_product_kernel ar_product_avx2[] = { { ROWS, 16, AR_PRODUCT_TILES(f32) },
+                                              { ROWS, 8, AR_PRODUCT_TILES(f64) } };
 #endif

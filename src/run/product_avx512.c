@@ -1,5 +1,7 @@
 /* product_avx512.c -- tiles of products, compiled for AVX-512 (cmake/library.cmake).  28 of the 32
- * registers hold sums, two a row of the strip and one a cell of a. */
+ * registers hold sums, two a row of the strip and one a cell of a.
+ *
+ * Instructions are written out: of a cell that is used twice a compiler would make a register. */
 #include "run/product_kernel.h"
 
 #if defined __AVX512F__
@@ -23,18 +25,6 @@
 #define ADD_FROM(sum, x, y) __asm__("vfmadd231pd %2%{1to8%}, %1, %0" : "+v"(sum) : "v"(y), "m"(x))
 #include "run/product_tile.inc"
 
-#define TILES_OF(type, layout)                                                                     \
-    {                                                                                              \
-        { layout##whole_##type, layout##half_columns_##type },                                     \
-        {                                                                                          \
-            layout##half_rows_##type, layout##quarter_##type                                       \
-        }                                                                                          \
-    }
-#define TILES(type)                                                                                \
-    {                                                                                              \
-        TILES_OF(type, ), TILES_OF(type, packed_)                                                  \
-    }
-
-const ar_product_kernel ar_product_avx512[] = { { ROWS, 32, TILES(f32) },
-                                                { ROWS, 16, TILES(f64) } };
+const ar_product_kernel ar_product_avx512[] = { { ROWS, 32, AR_PRODUCT_TILES(f32) },
+                                                { ROWS, 16, AR_PRODUCT_TILES(f64) } };
 #endif

@@ -34,6 +34,19 @@ typedef struct {
     ar_product_tile *run[2][2][2];  /* [1]: packed; [][1]: half of the rows; [][][1]: columns */
 } ar_product_kernel;
 
+/* The functions that product_tile.inc makes for one type, as `run`. */
+#define AR_PRODUCT_TILES(type)                                                                     \
+    {                                                                                              \
+        AR_PRODUCT_LAYOUT(type, ), AR_PRODUCT_LAYOUT(type, packed_)                                \
+    }
+#define AR_PRODUCT_LAYOUT(type, layout)                                                            \
+    {                                                                                              \
+        { layout##whole_##type, layout##half_columns_##type },                                     \
+        {                                                                                          \
+            layout##half_rows_##type, layout##quarter_##type                                       \
+        }                                                                                          \
+    }
+
 enum { AR_PRODUCT_F32, AR_PRODUCT_F64, AR_PRODUCT_TYPES };
 /* The most that a tile has. */
 enum { AR_TILE_ROWS = 14, AR_TILE_ROW_BYTES = 128 };
