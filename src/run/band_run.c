@@ -29,6 +29,38 @@ static bool has_halo(const ar_band_place *places, int home)
     return false;
 }
 
+/* Whether steps of a band read an array that none of them makes. */
+static bool comes_from_outside(const arras_run *run, const ar_band_place *places, int home, int a)
+{
+    bool is_read = false;
+
+    for (int s = 0; s <= home; s++) {
+        const ar_step *step = &run->core->plan.steps[s];
+
+        if (places[s].home != home)
+            continue;
+        for (int k = 0; k < step->form.n; k++)
+            if (step->results[k] == a)
+                return false;
+        for (int k = 0; k < step->ninputs; k++)
+            is_read = is_read || step->inputs[k] == a;
+    }
+    return is_read;
+}
+
+/* Next to what is read anyway, little is saved.  But it is read in narrow tiles then: rows of which
+ * columns are reduced would be cut in pieces that end before a processor reads ahead. */
+static bool saves_little(const arras_run *run, const ar_band_place *places, int home, int64_t bytes)
+{
+    enum { LITTLE = 32 }; /* times as much is read */
+    int64_t outside = 0;
+
+    for (int a = 0; a < run->core->plan.narrays; a++)
+        if (comes_from_outside(run, places, home, a))
+            outside += ar_tensor_bytes(&run->arrays[a]);
+    return bytes < outside / LITTLE;
+}
+
 /* What stays in the caches of all threads anyway is not worth computing twice; nothing is where
  * tiles share no rows, and what a core computes is at hand for it, not for the other ones.  A row
  * must not be more than what a cache can hold.  bytes: of all arrays that are inside. */
@@ -39,7 +71,8 @@ static bool is_worth_it(const arras_run *run, const ar_band_place *places, int h
     int              caches = has_halo(places, home) ? run->program->threads : 1;
 
     return bytes > caches * cache_bytes(run) && length > 1 &&
-           bytes / length <= ar_max64(cache_bytes(run), LEAST_CACHE);
+           bytes / length <= ar_max64(cache_bytes(run), LEAST_CACHE) &&
+           !saves_little(run, places, home, bytes);
 }
 
 /* ---- Making one ------------------------------------------------------------------------------ */
