@@ -55,7 +55,7 @@ static void put_prefetch(ar_writer *w, const ar_c_strip *strip, const ar_c_read 
 /* While a cell is computed, memory brings what a later one jumps to; short rows end before that. */
 static void put_ahead(ar_writer *w, const ar_c_strip *strip)
 {
-    enum { CELLS = 32 };
+    enum { CELLS = 64 };
     size_t mark = w->nchanges;
     int    s = strip->number;
 
