@@ -29,6 +29,7 @@ def parse_arguments():
 
 
 def check_names(arguments):
+    import contenders
     import small
     from workloads import WORKLOADS
 
@@ -36,6 +37,9 @@ def check_names(arguments):
     for name in arguments.only or []:
         if name not in names:
             sys.exit(f"bench: there is no {name}; --only takes {', '.join(names)}")
+    for name in [] if arguments.peers in (None, "none") else arguments.peers.split(","):
+        if name not in contenders.PEERS:
+            sys.exit(f"bench: there is no {name}; --peers takes none or {','.join(contenders.PEERS)}")
 
 
 def make_contenders(arguments):
@@ -104,7 +108,8 @@ def main():
     if arguments.json:
         text = json.dumps(report.as_json(races, bounds, found, versions), indent=1)
         arguments.json.write_text(text + "\n")
-    print(f"\n{checks - len(failures)} passed, {len(failures)} failed")
+    print("\nResults, compared with those of C before they were timed:")
+    print(f"{checks - len(failures)} passed, {len(failures)} failed")
     return bool(failures)
 
 

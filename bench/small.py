@@ -143,7 +143,9 @@ def tiny_graph(arras, build, rounds, quick):
     print("\n50 operations on 16 cells each")
     rows = [[f"launch, {name}", f"{number(value)} us"] for name, value in us.items()]
     show_table(["what", "value"], rows + [[name, str(value)] for name, value in counters.items()])
-    bounds = [Bound("launch of 50 tiny operations", us["fused"], 10, "us")]
+    bounds = []
+    for name in ("graph", "fused"):
+        bounds.append(Bound(f"launch of 50 tiny operations, {name}", us[name], 10, "us"))
     for what in ("allocations", "updates"):
         bounds.append(Bound(f"identical relaunch: {what}", counters[what], 0))
     return us | counters, bounds
