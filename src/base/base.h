@@ -50,6 +50,16 @@ typedef void ar_stream(char *to, const char *from, int64_t bytes);
 ar_stream   *ar_streaming(void);
 void         ar_stream_end(void);
 
+/* The processor (processor.c).  Whether it has 32 registers for vectors, of any width, and masks
+ * for their lanes, or 16 and none; whether it computes with vectors of 64 bytes at full speed, and
+ * not by halves; whether it loads them so, too: most that are not aligned lie across two lines. */
+bool ar_has_avx512(void);
+bool ar_has_wide_vectors(void);
+bool ar_loads_wide_vectors(void);
+/* Whether it is best left to itself to read ahead: what it is asked for takes the places of what it
+ * waits for. */
+bool ar_reads_ahead_alone(void);
+
 /* An arena frees all it gave at once.  Zero-initialise one to start. */
 typedef struct ar_arena {
     struct ar_arena_block *top;

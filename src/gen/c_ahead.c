@@ -37,8 +37,7 @@ static bool is_new_to_caches(const ar_c_strip *strip, const ar_c_read *read)
     return true;
 }
 
-/* AMD's processors remember few cells that they wait for, and what is asked for takes their places:
- * of three rows and more they read ahead faster by themselves, by 3 % of the time. */
+/* Of three rows and more AMD's processors read ahead faster by themselves, by 3 % of the time. */
 static bool leaves_it_to_processor(const ar_c_strip *strip)
 {
     enum { MANY = 3 };
@@ -46,11 +45,7 @@ static bool leaves_it_to_processor(const ar_c_strip *strip)
 
     for (size_t i = 0; i < strip->nreads; i++)
         rows += is_new_to_caches(strip, strip->reads[i]);
-#if defined __x86_64__
-    return rows >= MANY && __builtin_cpu_is("amd");
-#else
-    return false;
-#endif
+    return rows >= MANY && ar_reads_ahead_alone();
 }
 
 void ar_c_put_turn_ahead(ar_writer *w, const ar_c_strip *strip, int cells)

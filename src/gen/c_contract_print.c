@@ -431,7 +431,7 @@ static void put_whole_store(printer *p)
         ar_text_printf(p->out, "*(loose *)(q + %d) = w%d;\n", at, p->vector);
         return;
     }
-    if (ar_c_has_avx512()) {
+    if (ar_has_avx512()) {
         p->used->vectors = true;
         ar_text_printf(p->out, "PART_%sx%d(q + %d, w%d, %d);\n", ar_dtype_name(p->c->dtype),
                        p->lanes, at, p->vector, cells);
@@ -591,7 +591,7 @@ static int choose_bytes(const ar_contraction *c)
 {
     bool faster = 3 * vectors_of(c, WIDE_BYTES) < 2 * vectors_of(c, VECTOR_BYTES);
 
-    return faster && ar_c_has_wide_vectors() ? WIDE_BYTES : VECTOR_BYTES;
+    return faster && ar_has_wide_vectors() ? WIDE_BYTES : VECTOR_BYTES;
 }
 
 /* Enough sums at once to hide the latency of an addition, few enough for the registers, of which

@@ -449,20 +449,6 @@ static void print_edged(ar_writer *w, const ar_c_read *read, const ar_c_strip *s
     ar_text_add(w->out, ");\n");
 }
 
-/* How every second cell of a row is read: whether those in between are, too. */
-static const char *seconds(const ar_c_read *read, const ar_c_strip *strip)
-{
-    int64_t at = read->last.constant;
-
-    for (size_t i = 0; i < strip->nreads; i++) {
-        const ar_c_read *other = strip->reads[i];
-
-        if (other->unit && other->last.constant == (at ^ 1) && is_same_row(read, other))
-            return at & 1 ? "ODD" : "EVEN";
-    }
-    return "SECOND";
-}
-
 static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
     arras_expr e = read->load;
@@ -478,7 +464,7 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
                        strip->number);
     } else if (read->unit) {
         if (w->vector && read->along == 2)
-            ar_text_printf(w->out, "%s_%s(&", seconds(read, strip), w->vector);
+            ar_text_printf(w->out, "SECOND_%s(&", w->vector);
         else if (w->vector)
             ar_text_printf(w->out, "*(const %s *)((const char *)&", w->vector);
         ar_c_print_unit_cell(w, read, strip);
@@ -498,6 +484,39 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
     ar_text_add(w->out, ";\n");
 }
 
+/* The read of the cells between those of a read of every second one; NULL: nobody reads them. */
+static const ar_c_read *between(const ar_c_read *read, const ar_c_strip *strip)
+{
+    for (size_t i = 0; i < strip->nreads; i++) {
+        const ar_c_read *other = strip->reads[i];
+
+        if (other->unit && !other->any && !other->fills && !other->rows &&
+            other->last.constant == (read->last.constant ^ 1) && is_same_row(read, other))
+            return other;
+    }
+    return NULL;
+}
+
+/* Every second cell and those in between come from the same vectors.  False: it is not so. */
+static bool put_pair(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
+{
+    bool             seconds = w->vector && read->unit && read->along == 2 && !read->rows;
+    const ar_c_read *other = seconds && !w->vector_row ? between(read, strip) : NULL;
+    const ar_c_read *even = read->last.constant & 1 ? other : read;
+    const ar_c_read *odd = even == read ? other : read;
+
+    if (!other || (w->at_edge && (read->edged || other->edged)))
+        return false;
+    for (int t = 0; ar_c_abreast(w, t); t++) {
+        ar_text_printf(w->out, "PAIR(%s, v%" PRId64 "%s, v%" PRId64 "%s, &", w->vector,
+                       even->load->id, w->which, odd->load->id, w->which);
+        ar_c_print_unit_cell(w, even, strip);
+        ar_text_add(w->out, ");\n");
+    }
+    ar_c_set(w, other->load, (ar_c_state){ .place = AR_C_VALUE });
+    return true;
+}
+
 void ar_c_put_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
     arras_expr e = read->load;
@@ -512,6 +531,8 @@ void ar_c_put_read(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
     for (int axis = 0; axis < e->rank && read->any; axis++)
         if (read->motion[axis] == AR_C_ANY)
             ar_c_put(w, e->args[axis]);
+    if (!chooses && !read->any && put_pair(w, read, strip))
+        return;
     if (!chooses && !read->any) {
         for (int t = 0; ar_c_abreast(w, t); t++) {
             ar_c_start(w, e);

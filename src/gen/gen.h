@@ -50,12 +50,6 @@ typedef struct {
 /* Tables of functions that reduce real numbers, by ar_fold_number (fold_kit.h). */
 const void *const *ar_folds(void);
 
-/* Kernels are compiled for this machine: whether it has 32 registers for vectors, of any width, and
- * masks for their lanes, or 16 and none. */
-bool ar_c_has_avx512(void);
-/* And whether it computes with vectors of 64 bytes at full speed. */
-bool ar_c_has_wide_vectors(void);
-
 /* What a kernel is called with.  Operand k < n is result k, operand n + k is input k. */
 typedef struct {
     char *const          *data;    /* the cell at [0, 0, ...] of each operand, aligned */

@@ -99,23 +99,31 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
                             19, 21, 23, 25, 27, 29, 31)
 #define SECOND_f64x8(p)                                                                            \
     __builtin_shufflevector(AT(f64x8, p), AT(f64x8, (p) + 7), 0, 2, 4, 6, 9, 11, 13, 15)
-/* Where those in between are read as well, both are made of the same vectors. */
-#define EVEN_f32x8(p)                                                                              \
-    __builtin_shufflevector(AT(f32x8, p), AT(f32x8, (p) + 8), 0, 2, 4, 6, 8, 10, 12, 14)
-#define EVEN_f64x4(p) __builtin_shufflevector(AT(f64x4, p), AT(f64x4, (p) + 4), 0, 2, 4, 6)
-#define EVEN_f32x16(p)                                                                             \
-    __builtin_shufflevector(AT(f32x16, p), AT(f32x16, (p) + 16), 0, 2, 4, 6, 8, 10, 12, 14, 16,    \
-                            18, 20, 22, 24, 26, 28, 30)
-#define EVEN_f64x8(p)                                                                              \
-    __builtin_shufflevector(AT(f64x8, p), AT(f64x8, (p) + 8), 0, 2, 4, 6, 8, 10, 12, 14)
-#define ODD_f32x8(p)                                                                               \
-    __builtin_shufflevector(AT(f32x8, (p)-1), AT(f32x8, (p) + 7), 1, 3, 5, 7, 9, 11, 13, 15)
-#define ODD_f64x4(p) __builtin_shufflevector(AT(f64x4, (p)-1), AT(f64x4, (p) + 3), 1, 3, 5, 7)
-#define ODD_f32x16(p)                                                                              \
-    __builtin_shufflevector(AT(f32x16, (p)-1), AT(f32x16, (p) + 15), 1, 3, 5, 7, 9, 11, 13, 15,    \
-                            17, 19, 21, 23, 25, 27, 29, 31)
-#define ODD_f64x8(p)                                                                               \
-    __builtin_shufflevector(AT(f64x8, (p)-1), AT(f64x8, (p) + 7), 1, 3, 5, 7, 9, 11, 13, 15)
+/* Both of them where those in between are read as well.  The vectors they are made of are held in
+ * registers: GCC would load each of them twice. */
+#if defined __x86_64__
+#define HELD(a, b) __asm__("" : "+v"(a), "+v"(b))
+#else
+#define HELD(a, b)
+#endif
+#define EVEN_8 0, 2, 4, 6, 8, 10, 12, 14
+#define ODD_8 1, 3, 5, 7, 9, 11, 13, 15
+#define EVEN_f32x8 EVEN_8
+#define ODD_f32x8 ODD_8
+#define EVEN_f64x4 0, 2, 4, 6
+#define ODD_f64x4 1, 3, 5, 7
+#define EVEN_f32x16 EVEN_8, 16, 18, 20, 22, 24, 26, 28, 30
+#define ODD_f32x16 ODD_8, 17, 19, 21, 23, 25, 27, 29, 31
+#define EVEN_f64x8 EVEN_8
+#define ODD_f64x8 ODD_8
+#define PAIR(V, even, odd, p)                                                                      \
+    V even, odd;                                                                                   \
+    {                                                                                              \
+        V low_ = AT(V, p), high_ = AT(V, (p) + sizeof(V) / sizeof *(p));                           \
+        HELD(low_, high_);                                                                         \
+        even = __builtin_shufflevector(low_, high_, EVEN_##V);                                     \
+        odd = __builtin_shufflevector(low_, high_, ODD_##V);                                       \
+    }
 #else
 #define SECONDS(p, i) (p)[i], (p)[i + 2], (p)[i + 4], (p)[i + 6]
 #define SECOND_f32x8(p) ((f32x8){ SECONDS(p, 0), SECONDS(p, 8) })
@@ -123,14 +131,7 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define SECOND_f32x16(p)                                                                           \
     ((f32x16){ SECONDS(p, 0), SECONDS(p, 8), SECONDS(p, 16), SECONDS(p, 24) })
 #define SECOND_f64x8(p) ((f64x8){ SECONDS(p, 0), SECONDS(p, 8) })
-#define EVEN_f32x8(p) SECOND_f32x8(p)
-#define EVEN_f64x4(p) SECOND_f64x4(p)
-#define EVEN_f32x16(p) SECOND_f32x16(p)
-#define EVEN_f64x8(p) SECOND_f64x8(p)
-#define ODD_f32x8(p) SECOND_f32x8(p)
-#define ODD_f64x4(p) SECOND_f64x4(p)
-#define ODD_f32x16(p) SECOND_f32x16(p)
-#define ODD_f64x8(p) SECOND_f64x8(p)
+#define PAIR(V, even, odd, p) const V even = SECOND_##V(p), odd = SECOND_##V((p) + 1)
 #endif
 
 /* The cells at p, of which number 0 is cell j of an axis of n; the fill where there is none: they
