@@ -226,15 +226,17 @@ static int whole_turns(const ar_c_strip *strip)
 }
 
 /* Short enough that all buffers stay in a small first cache, and that the memory is not idle for
- * long while functions are computed; long enough that a segment's start costs little. */
+ * long while functions are computed, or where nothing is asked for ahead; long enough that a
+ * segment's start costs little. */
 static void choose_segment(ar_writer *w, ar_c_strip *strip)
 {
-    enum { BYTES = 16384, STREAMED = 2048, LEAST = 64, WITH_MATH = 128 };
+    enum { BYTES = 16384, LEAST = 64, WITH_MATH = 128 };
+    int streamed = ar_reads_ahead_alone() && !strip->vectors ? 1024 : 2048;
     int bytes = strip->cell_bytes;
 
     strip->segment = strip->jumps ? WITH_MATH : AR_C_SEGMENT;
     while (!has_reductions(strip) && strip->segment > WITH_MATH &&
-           strip->segment * strip->cell_bytes > STREAMED)
+           strip->segment * strip->cell_bytes > streamed)
         strip->segment /= 2;
     for (size_t i = 0; i < strip->nstaged; i++) {
         bytes += buffer_bytes(strip->staged[i].expr);
