@@ -123,9 +123,9 @@ static bool run_product(product *p, ar_multiplier by)
         return false;
     memcpy(hi, p->lambda->shape, sizeof *hi * (size_t)p->lambda->rank);
     hi[row] = ar_min64(hi[row], AR_GEMM_ROWS);
-    ar_multiply(by, &p->gemm, &args, lo, hi, NULL);
+    ar_multiply(by, &p->gemm, &args, lo, hi, NULL, NULL);
     lo[row] = hi[row], hi[row] = p->lambda->shape[row];
-    ar_multiply(by, &p->gemm, &args, lo, hi, NULL);
+    ar_multiply(by, &p->gemm, &args, lo, hi, NULL, NULL);
     return true;
 }
 

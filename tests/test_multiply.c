@@ -90,8 +90,8 @@ static void threads_do_not_matter(void)
     }
 }
 
-/* Wide enough for threads to begin with most of their columns and to share the others. */
-static void shared_columns_do_not_matter(void)
+/* Few rows, whose columns are cut. */
+static void cut_columns_do_not_matter(void)
 {
     enum { FEW = 20, WIDE = 1101, SHORT = 40 };
     static double wide[SHORT * WIDE], alone[FEW * WIDE], many[FEW * WIDE];
@@ -122,6 +122,88 @@ static void shared_columns_do_not_matter(void)
         if (!CHECK(is_ours() ? alone[i] == sum : fabs(alone[i] - sum) < 1e-13))
             break;
     }
+}
+
+enum { LONG = 700, WIDTH = 90 };
+static double tall[LONG * TERMS], narrow[TERMS * WIDTH], product[LONG * WIDTH];
+
+static void check_tall(const double *of, double factor)
+{
+    for (int64_t i = 0; i < LONG * WIDTH; i++) {
+        double blocks[2] = { 0 };
+
+        for (int64_t k = 0; k < TERMS; k++)
+            blocks[k / 256] = fma(tall[i / WIDTH * TERMS + k],
+                                  factor * narrow[k * WIDTH + i % WIDTH], blocks[k / 256]);
+        if (!CHECK(is_ours() ? of[i] == blocks[0] + blocks[1]
+                             : fabs(of[i] - blocks[0] - blocks[1]) < 1e-10))
+            break;
+    }
+}
+
+static void fill_tall(void)
+{
+    for (int64_t i = 0; i < LONG * TERMS; i++)
+        tall[i] = sin((double)i * 0.3);
+    for (int64_t i = 0; i < TERMS * WIDTH; i++)
+        narrow[i] = cos((double)i * 0.11);
+}
+
+/* Cells of b change between launches, in the same memory. */
+static void shared_copies_are_of_one_launch(void)
+{
+    static double changing[TERMS * WIDTH];
+
+    fill_tall();
+    for (int threads = 2; threads <= 4; threads++) {
+        arras_program *p;
+
+        CASE("%d", threads);
+        start();
+        arras_output(g, "c", arras_matmul(matrix("a", LONG, TERMS), matrix("b", TERMS, WIDTH)));
+        p = compiled(&(arras_options){ .threads = threads });
+        for (int turn = 1; turn <= 4; turn++) {
+            for (int64_t i = 0; i < TERMS * WIDTH; i++)
+                changing[i] = turn * narrow[i];
+            memset(product, 0, sizeof product);
+            launched(NULL, p,
+                     BINDINGS(MATRIX("a", tall, LONG, TERMS), MATRIX("b", changing, TERMS, WIDTH),
+                              MATRIX("c", product, LONG, WIDTH)));
+            check_tall(product, turn);
+        }
+        finish(p);
+    }
+}
+
+/* Products at the same time, each with copies of its own. */
+static void many_products_share_what_fits(void)
+{
+    enum { MANY = 5 };
+    static double  results[MANY][LONG * WIDTH], factors[MANY][TERMS * WIDTH];
+    static char    names[2 * MANY][8];
+    const int64_t  of_b[] = { TERMS, WIDTH }, of_c[] = { LONG, WIDTH };
+    arras_binding  all[1 + 2 * MANY] = { MATRIX("a", tall, LONG, TERMS) };
+    arras_program *p;
+    arras_array    x;
+
+    fill_tall();
+    start();
+    x = matrix("a", LONG, TERMS);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[2 * i], sizeof names[0], "b%d", i);
+        snprintf(names[2 * i + 1], sizeof names[0], "c%d", i);
+        arras_output(g, names[2 * i + 1], arras_matmul(x, matrix(names[2 * i], TERMS, WIDTH)));
+        for (int64_t k = 0; k < TERMS * WIDTH; k++)
+            factors[i][k] = (i + 1) * narrow[k];
+        all[1 + 2 * i] = (arras_binding){ names[2 * i], { factors[i], ARRAS_F64, 2, of_b, NULL } };
+        all[2 + 2 * i] =
+            (arras_binding){ names[2 * i + 1], { results[i], ARRAS_F64, 2, of_c, NULL } };
+    }
+    p = compiled(&(arras_options){ .threads = 3 });
+    CHECK_EQ_INT(arras_launch(NULL, p, 1 + 2 * MANY, all, &err), ARRAS_OK);
+    for (int i = 0; i < MANY; i++)
+        check_tall(results[i], i + 1);
+    finish(p);
 }
 
 /* Each launch has the strides that it is given, also where an earlier one had others. */
@@ -231,6 +313,37 @@ static void no_memory(void)
     CHECK(failed > 5);
 }
 
+/* The same of boxes that share copies. */
+static void no_memory_to_share(void)
+{
+    int64_t failed = 0;
+
+    fill_tall();
+    for (int64_t n = 1; n < 60; n++) {
+        arras_program *p;
+        arras_status   status;
+
+        start();
+        arras_output(g, "c", arras_matmul(matrix("a", LONG, TERMS), matrix("b", TERMS, WIDTH)));
+        p = compiled(&(arras_options){ .threads = 2 });
+        memset(product, 0, sizeof product);
+        ar_buffers_clear(); /* or what earlier ones had would do */
+        ar_alloc_fail_from(n);
+        status =
+            arras_launch(NULL, p,
+                         BINDINGS(MATRIX("a", tall, LONG, TERMS), MATRIX("b", narrow, TERMS, WIDTH),
+                                  MATRIX("c", product, LONG, WIDTH)),
+                         &err);
+        ar_alloc_fail_from(0);
+        CHECK(status == ARRAS_OK || status == ARRAS_ENOMEM);
+        if (status == ARRAS_OK)
+            check_tall(product, 1);
+        failed += status != ARRAS_OK;
+        finish(p);
+    }
+    CHECK(failed > 5);
+}
+
 /* ---- Who ------------------------------------------------------------------------------------- */
 
 static ar_multiplier chosen(arras_dtype dtype, bool dense, int64_t length)
@@ -298,7 +411,8 @@ static void tiles(void)
             ar_tiling      t;
 
             CASE("%d x %d, %d threads", (int)of_c[0], (int)of_c[1], threads);
-            ar_multiply_tiling(&t, AR_BY_PRODUCT, &gemm, &args, threads);
+            ar_multiply_tiling(&t, AR_BY_PRODUCT, &gemm, &args, threads,
+                               ar_multiply_shared_bytes(AR_BY_PRODUCT, &gemm, &args, threads) > 0);
             for (int64_t i = 0; i < t.count; i++) {
                 int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
 
@@ -308,10 +422,10 @@ static void tiles(void)
             }
             CHECK_EQ_INT(cells, of_c[0] * of_c[1]);
             CHECK(threads == 1 || t.count > 1);
-            if (of_c[1] == 1000 && threads < 7) {
-                CHECK(threads != 2 || t.count == 3 * threads);
-                /* At most a strip, of at most 16 columns, more than its part. */
-                CHECK(longest_work(&t, threads) <= cells / threads + 16 * of_c[0]);
+            if (of_c[1] == 1000 && threads > 1 && threads < 7) {
+                CHECK(t.count >= 5 * threads && t.tile[1] == 1000);
+                /* At most a row of tiles, of at most 14 rows, more for each box. */
+                CHECK(longest_work(&t, threads) <= cells / threads + t.count * 14 * of_c[1]);
             }
         }
 }
@@ -321,12 +435,15 @@ TEST_MAIN
     fill_inputs();
     fill_wanted();
     RUN(threads_do_not_matter);
-    RUN(shared_columns_do_not_matter);
+    RUN(cut_columns_do_not_matter);
+    RUN(shared_copies_are_of_one_launch);
+    RUN(many_products_share_what_fits);
     RUN(strides_do_not_matter);
     RUN(batches);
     RUN(products_of_data);
     RUN(relaunch_allocates_nothing);
     RUN(no_memory);
+    RUN(no_memory_to_share);
     RUN(who_multiplies);
     RUN(tiles);
 }

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <float.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 /* ---- Instruction sets ------------------------------------------------------------------------ */
@@ -186,7 +187,7 @@ static void free_world(world *w)
 
 static void run(const ar_product_kernel *kernels, const ar_product *p, bool with_room)
 {
-    size_t bytes = (size_t)(ar_product_room(kernels, p) + 63) / 64 * 64;
+    size_t bytes = (size_t)(ar_product_room(kernels, p, false) + 63) / 64 * 64;
     void  *room = with_room ? aligned_alloc(64, bytes ? bytes : 64) : NULL;
 
     ar_product_run(kernels, p, room);
@@ -336,6 +337,103 @@ static void nor_to_the_bits_of_nans(void)
     free_world(&w);
 }
 
+/* ---- Copies that threads share --------------------------------------------------------------- */
+
+typedef struct {
+    const ar_product  *p;
+    ar_product_shared *shared;
+    _Atomic int       *next; /* box */
+    int                threads;
+} team;
+
+enum { BOX_ROWS = 17 };
+
+/* Boxes of some rows, as they come. */
+static void *run_boxes(void *argument)
+{
+    const team *t = argument;
+    size_t      bytes = (size_t)(ar_product_room(best_set(), t->p, true) + 63) / 64 * 64;
+    void       *room = aligned_alloc(64, bytes);
+    int         box;
+
+    while ((box = (*t->next)++) * BOX_ROWS < t->p->rows) {
+        ar_product part = *t->p;
+
+        part.rows = ar_min64(BOX_ROWS, t->p->rows - box * BOX_ROWS);
+        part.a += box * BOX_ROWS * t->p->a_row;
+        part.c += box * BOX_ROWS * t->p->c_row;
+        ar_product_run_shared(best_set(), &part, room, t->shared, box % t->threads, t->threads);
+    }
+    free(room);
+    return NULL;
+}
+
+static void run_team(const ar_product *p, ar_product_shared *shared, int threads)
+{
+    _Atomic int next = 0;
+    team        t = { p, shared, &next, threads };
+    pthread_t   others[3];
+
+    for (int i = 0; i + 1 < threads; i++)
+        pthread_create(&others[i], NULL, run_boxes, &t);
+    run_boxes(&t);
+    for (int i = 0; i + 1 < threads; i++)
+        pthread_join(others[i], NULL);
+}
+
+/* Turn after turn with another b.  busy: every so many strips are being copied by one who does not
+ * get on; they are not touched, and nobody waits. */
+static void check_shared(world *w, int threads, int64_t busy)
+{
+    int64_t           bytes = ar_product_shared_bytes(best_set(), &w->p), strips;
+    void             *memory = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
+    char             *whole = malloc((size_t)w->c_bytes);
+    ar_product_shared shared;
+
+    strips = (w->p.columns + ar_product_columns(best_set(), w->p.dtype) - 1) /
+             ar_product_columns(best_set(), w->p.dtype) * ((w->p.terms + 255) / 256);
+    ar_product_shared_open(&shared, best_set(), &w->p, memory);
+    for (int turn = 1; turn <= 3; turn++) {
+        set_cell(w->b.memory, w->p.dtype, turn);
+        run(best_set(), &w->p, true);
+        memcpy(whole, w->p.c, (size_t)w->c_bytes);
+        memset(w->p.c, FILL, (size_t)w->c_bytes);
+        ar_product_shared_turn(&shared);
+        for (int64_t s = 0; busy && s < strips; s += busy)
+            shared.states[s] = 2 * shared.turn - 1;
+        run_team(&w->p, &shared, threads);
+        for (int64_t row = 0; row < w->p.rows; row++)
+            if (!CHECK(memcmp(whole + row * w->p.c_row, w->p.c + row * w->p.c_row,
+                              (size_t)(w->p.c_row - GAP)) == 0))
+                break;
+        check_gaps(w);
+        for (int64_t s = 0; s < strips; s++)
+            if (!CHECK(shared.states[s] == 2 * shared.turn - (busy && s % busy == 0)))
+                break;
+    }
+    free(whole);
+    free(memory);
+}
+
+static void threads_share_copies(void)
+{
+    for (int threads = 1; threads <= 4; threads++)
+        for (layout how = ROWS; how <= COLUMNS; how++)
+            for (int64_t busy = 0; busy <= 3; busy++) {
+                world w = new_world(ARRAS_F64, how, how, 301, 205, 600);
+                world v = new_world(ARRAS_F32, how, how, 50, 100, 256);
+
+                CASE("%d threads, %s, %d", threads, layout_names[how], (int)busy);
+                CHECK(true);
+                if (best_set()) {
+                    check_shared(&w, threads, busy);
+                    check_shared(&v, threads, busy);
+                }
+                free_world(&w);
+                free_world(&v);
+            }
+}
+
 /* ---- Special numbers ------------------------------------------------------------------------- */
 
 static void nan_and_infinity(void)
@@ -367,5 +465,6 @@ TEST_MAIN
     RUN(hundreds);
     RUN(cuts_do_not_matter);
     RUN(nor_to_the_bits_of_nans);
+    RUN(threads_share_copies);
     RUN(nan_and_infinity);
 }

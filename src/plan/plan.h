@@ -164,9 +164,6 @@ typedef struct {
     int64_t shape[ARRAS_MAX_RANK]; /* of all cells */
     int64_t tile[ARRAS_MAX_RANK];  /* of one tile; those at the end may be smaller */
     int64_t tiles[ARRAS_MAX_RANK]; /* along each axis */
-    /* A box is a tile.  But where only one axis is cut it may be several in a row: */
-    int64_t shares, share; /* so many boxes of so many tiles; 0: each tile is a box */
-    int64_t rest, left;    /* then so many boxes of all tiles that are left */
 } ar_tiling;
 
 typedef struct {
@@ -180,8 +177,6 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
                     const ar_tile_options *options);
 /* For tiles of another's choice: counts them. */
 void ar_tiling_count(ar_tiling *tiling);
-/* For tiles that are counted, along one axis: puts them together to these boxes. */
-void ar_tiling_share(ar_tiling *tiling, int64_t shares, int64_t share, int64_t rest);
 void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number);
 
 /* ---- Memory (place.c) ------------------------------------------------------------------------ */

@@ -236,28 +236,10 @@ static void fill_from_last(ar_tiling *t, int64_t cells, bool exact)
 void ar_tiling_count(ar_tiling *t)
 {
     t->count = 1;
-    t->shares = 0;
     for (int axis = 0; axis < t->rank; axis++) {
         t->tiles[axis] = (t->shape[axis] + t->tile[axis] - 1) / t->tile[axis];
         t->count *= t->tiles[axis];
     }
-}
-
-void ar_tiling_share(ar_tiling *t, int64_t shares, int64_t share, int64_t rest)
-{
-    t->left = t->count - shares * share;
-    t->shares = shares;
-    t->share = share;
-    t->rest = ar_min64(rest, t->left);
-    t->count = shares + t->rest;
-}
-
-/* The first tile of a box. */
-static int64_t first_tile(const ar_tiling *t, int64_t number)
-{
-    if (number <= t->shares)
-        return number * t->share;
-    return t->shares * t->share + (number - t->shares) * t->left / t->rest;
 }
 
 void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, const int64_t *sizes,
@@ -291,15 +273,9 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
 
 void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number)
 {
-    int64_t n = 1; /* tiles of the box */
-
-    if (tiling->shares > 0) {
-        n = first_tile(tiling, number + 1) - first_tile(tiling, number);
-        number = first_tile(tiling, number);
-    }
     for (int axis = tiling->rank - 1; axis >= 0; axis--) {
         lo[axis] = number % tiling->tiles[axis] * tiling->tile[axis];
-        hi[axis] = ar_min64(lo[axis] + n * tiling->tile[axis], tiling->shape[axis]);
+        hi[axis] = ar_min64(lo[axis] + tiling->tile[axis], tiling->shape[axis]);
         number /= tiling->tiles[axis];
     }
 }

@@ -150,6 +150,20 @@ static ar_multiplier choose_multiplier(const arras_run *run, const ar_step *step
     return by != AR_BY_KERNEL && ar_multiplier_takes(by, gemm, args) ? by : AR_BY_KERNEL;
 }
 
+/* What is shared by boxes should stay in the last cache: where several steps share much, those that
+ * come later go without. */
+static void cut_multiplication(arras_run *run, ar_step_run *s, int threads)
+{
+    const ar_gemm *gemm = s->step->gemm;
+    int64_t        bytes = ar_multiply_shared_bytes(s->by, gemm, &s->args, threads);
+
+    bytes = (bytes + AR_BLOCK_ALIGN - 1) / AR_BLOCK_ALIGN * AR_BLOCK_ALIGN;
+    if (bytes <= ar_cache_bytes(3) - run->shared_bytes)
+        s->shared_bytes = bytes;
+    run->shared_bytes += s->shared_bytes;
+    ar_multiply_tiling(&s->tiling, s->by, gemm, &s->args, threads, s->shared_bytes > 0);
+}
+
 static void open_step(arras_run *run, int number, char **data, const int64_t **lists)
 {
     const ar_step  *step = &run->core->plan.steps[number];
@@ -182,7 +196,7 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
                                 reads_far(run, step) };
     s->by = choose_multiplier(run, step, &s->args);
     if (s->by != AR_BY_KERNEL)
-        ar_multiply_tiling(&s->tiling, s->by, step->gemm, &s->args, options.threads);
+        cut_multiplication(run, s, options.threads);
     else
         ar_tiling_make(&s->tiling, step, s->shapes[0], run->sizes, &options);
 }
@@ -199,7 +213,8 @@ static void make_multiply_room(arras_run *run)
         if (s->by == AR_BY_KERNEL || s->tiling.count == 0)
             continue;
         ar_tiling_box(lo, lengths, &s->tiling, 0); /* no other is larger */
-        bytes = ar_max64(bytes, ar_multiply_room(s->by, s->step->gemm, &s->args, lengths));
+        bytes = ar_max64(
+            bytes, ar_multiply_room(s->by, s->step->gemm, &s->args, lengths, s->shared_bytes > 0));
     }
     if (bytes == 0)
         return;
@@ -209,6 +224,40 @@ static void make_multiply_room(arras_run *run)
         run->steps[i].room = run->room;
         run->steps[i].room_bytes = bytes;
     }
+}
+
+/* Boxes that should share, and can't, have no room to do without. */
+static void share_memory(arras_run *run)
+{
+    int64_t at = 0;
+
+    run->shared = run->shared_bytes > 0 ? ar_buffer_take(run->shared_bytes) : NULL;
+    for (int i = 0; i < run->nsteps; i++) {
+        ar_step_run *s = &run->steps[i];
+
+        if (s->shared_bytes == 0)
+            continue;
+        s->shared = run->shared ? ar_arena_alloc(&run->arena, 1, sizeof *s->shared) : NULL;
+        if (s->shared)
+            ar_multiply_share(s->shared, s->step->gemm, &s->args, run->program->threads,
+                              run->shared + at);
+        else
+            s->room = NULL;
+        at += s->shared_bytes;
+    }
+}
+
+/* Before boxes of a step run: what they shared last time is not what they share now. */
+static void forget_shared(ar_step_run *s)
+{
+    if (s->shared)
+        ar_product_shared_turn(&s->shared->strips);
+}
+
+void ar_instance_begin(arras_run *run)
+{
+    for (int i = 0; i < run->nsteps && run->shared; i++)
+        forget_shared(&run->steps[i]);
 }
 
 static arras_status open_steps(arras_run *run, arras_error *err)
@@ -243,7 +292,7 @@ static arras_status run_tiles(void *context, int64_t first, int64_t last, int th
         ar_tiling_box(lo, hi, &s->tiling, tile);
         if (s->by != AR_BY_KERNEL)
             ar_multiply(s->by, s->step->gemm, &s->args, lo, hi,
-                        s->room ? s->room + thread * s->room_bytes : NULL);
+                        s->room ? s->room + thread * s->room_bytes : NULL, s->shared);
         else if (s->kernel(&s->args, lo, hi))
             return ar_fail(err, ARRAS_EINDEX, "an index is outside its array");
     }
@@ -256,6 +305,7 @@ arras_status ar_step_run_all(ar_step_run *step, ar_pool *pool, arras_error *err)
     int           number;
     arras_status  status = ar_taskgraph_new(&tasks, err);
 
+    forget_shared(step);
     if (status == ARRAS_OK)
         status = ar_taskgraph_add(
             &number, tasks, (ar_task){ run_tiles, step, step->tiling.count, "constants" }, err);
@@ -348,6 +398,7 @@ static arras_status open_instance(arras_run *run, const int64_t *sizes, arras_er
         status = open_steps(run, err);
     if (status == ARRAS_OK) {
         make_multiply_room(run);
+        share_memory(run);
         status = ar_instance_bands(run, err);
     }
     if (status == ARRAS_OK)
@@ -390,6 +441,7 @@ void ar_instance_free(arras_run *run)
     ar_trace_free(run->trace);
     ar_buffer_give(run->block);
     ar_buffer_give(run->room);
+    ar_buffer_give(run->shared);
     for (int i = 0; run->detours && i < ar_graph_output_count(run->core->optimised); i++)
         ar_buffer_give(run->detours[i]);
     for (int a = 0; run->aligned && a < run->core->plan.narrays; a++)

@@ -151,6 +151,7 @@ arras_status ar_launch(arras_results **out, arras_program *p, int n, const arras
     if (status != ARRAS_OK)
         return status;
     copy_entries(run);
+    ar_instance_begin(run);
     status = ar_taskgraph_run(run->tasks, p->pool, err);
     status = end_run(out, run, status, err);
     count_launch(p, run, ar_alloc_made() - made);
@@ -191,6 +192,7 @@ arras_status ar_launch_start(arras_run **out, arras_program *p, int n,
     if (status != ARRAS_OK)
         return status;
     copy_entries(run);
+    ar_instance_begin(run);
     status = ar_taskgraph_start(run->tasks, p->pool, err);
     run->allocations = ar_alloc_made() - made;
     if (status == ARRAS_OK) {

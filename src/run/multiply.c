@@ -2,7 +2,7 @@
  * matrices for each index of the batch. */
 #include "run/multiply.h"
 #include "run/blas.h"
-#include "run/product.h"
+#include "run/program.h"
 
 /* ---- Who ------------------------------------------------------------------------------------- */
 
@@ -102,26 +102,58 @@ static void cut_product(ar_tiling *t, const ar_gemm *gemm, const ar_product *p, 
     }
 }
 
-/* Threads are not equally fast where others use the machine, too.  So where each would have one box
- * it begins with a shorter one, and what is left of all is cut into boxes for whoever comes first.
- * These read a more often for what they compute, so they are few and not too short; and in whole
- * strips, of which half takes more than half of the time. */
-static void share_columns(ar_tiling *t, const ar_gemm *gemm, arras_dtype dtype, int64_t threads)
-{
-    enum { FIRST_PERCENT = 80, THEN = 2 }; /* of what a thread has if all are equally fast; boxes */
-    enum { LEAST = 3 };                    /* strips of a box */
-    int64_t strip = ar_product_columns(ar_product_kernels(), dtype);
-    int64_t strips = t->shape[gemm->column] / strip, first = strips * FIRST_PERCENT / 100 / threads;
+/* Threads are not equally fast where others use the machine, too.  So they take short boxes, as
+ * they come: of whole rows, since columns of b are copied once for all of them.  b goes by for each
+ * box, from the cache that threads share, and must have room there. */
+enum { LEAST_TILES = 3, LEAST_BOXES = 5, MANY_BOXES = 6 }; /* rows of tiles; boxes of a thread */
 
-    if (strips - threads * first < threads * THEN * LEAST)
-        return;
-    t->tile[gemm->column] = strip;
-    ar_tiling_count(t);
-    ar_tiling_share(t, threads, first, threads * THEN);
+static int64_t tiles_down(const ar_product *p)
+{
+    return parts_of(p->rows, ar_product_rows(ar_product_kernels(), p->dtype));
+}
+
+/* Of the thread that has most to do, if all are equally fast. */
+static int64_t longest_way(int64_t tiles, int64_t box, int threads)
+{
+    int64_t boxes = tiles / box, last = boxes % threads > 0 ? box : tiles % box;
+
+    return boxes / threads * box + last;
+}
+
+static int64_t shared_rows(const ar_product *p, int threads)
+{
+    int64_t tiles = tiles_down(p), best = LEAST_TILES;
+
+    for (int64_t box = best; box <= tiles / (MANY_BOXES * threads); box++)
+        if (longest_way(tiles, box, threads) <= longest_way(tiles, best, threads))
+            best = box;
+    return best * ar_product_rows(ar_product_kernels(), p->dtype);
+}
+
+int64_t ar_multiply_shared_bytes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
+                                 int threads)
+{
+    ar_product p = product_of(gemm, args);
+    int64_t    bytes;
+
+    if (by != AR_BY_PRODUCT || threads == 1 || p.terms == 0 || gemm->rank > 2 ||
+        tiles_down(&p) < LEAST_BOXES * LEAST_TILES * threads)
+        return 0;
+    bytes = ar_product_shared_bytes(ar_product_kernels(), &p);
+    return bytes <= ar_cache_bytes(3) / 2 ? bytes : 0;
+}
+
+void ar_multiply_share(ar_multiply_shared *out, const ar_gemm *gemm, const ar_kernel_args *args,
+                       int threads, void *memory)
+{
+    ar_product p = product_of(gemm, args);
+
+    *out = (ar_multiply_shared){ .threads = threads, .box_rows = shared_rows(&p, threads) };
+    ar_product_shared_open(&out->strips, ar_product_kernels(), &p, memory);
 }
 
 void ar_multiply_tiling(ar_tiling *out, ar_multiplier by, const ar_gemm *gemm,
-                        const ar_kernel_args *args, int threads)
+                        const ar_kernel_args *args, int threads, bool shared)
 {
     ar_product p = product_of(gemm, args);
     ar_tiling  t = { .rank = gemm->rank };
@@ -135,23 +167,22 @@ void ar_multiply_tiling(ar_tiling *out, ar_multiplier by, const ar_gemm *gemm,
     }
     t.tile[gemm->row] = AR_GEMM_ROWS;
     t.tile[gemm->column] = p.columns;
-    if (by == AR_BY_PRODUCT)
+    if (shared)
+        t.tile[gemm->row] = shared_rows(&p, threads);
+    else if (by == AR_BY_PRODUCT)
         cut_product(&t, gemm, &p, parts_of(threads, batches));
     ar_tiling_count(&t);
-    if (by == AR_BY_PRODUCT && threads > 1 && t.tiles[gemm->column] == threads &&
-        t.count == threads)
-        share_columns(&t, gemm, p.dtype, threads);
     *out = t;
 }
 
 int64_t ar_multiply_room(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
-                         const int64_t *lengths)
+                         const int64_t *lengths, bool shared)
 {
     ar_product p = product_of(gemm, args);
 
     p.rows = lengths[gemm->row];
     p.columns = lengths[gemm->column];
-    return by == AR_BY_PRODUCT ? ar_product_room(ar_product_kernels(), &p) : 0;
+    return by == AR_BY_PRODUCT ? ar_product_room(ar_product_kernels(), &p, shared) : 0;
 }
 
 /* ---- A box ----------------------------------------------------------------------------------- */
@@ -194,8 +225,17 @@ static bool next_batch(ar_product *p, int64_t *at, const ar_gemm *gemm, const ar
     return false;
 }
 
+static void run_product(const ar_product *p, int64_t row, void *room, ar_multiply_shared *shared)
+{
+    if (room && shared)
+        ar_product_run_shared(ar_product_kernels(), p, room, &shared->strips,
+                              (int)(row / shared->box_rows % shared->threads), shared->threads);
+    else
+        ar_product_run(ar_product_kernels(), p, room);
+}
+
 void ar_multiply(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
-                 const int64_t *lo, const int64_t *hi, void *room)
+                 const int64_t *lo, const int64_t *hi, void *room, ar_multiply_shared *shared)
 {
     ar_product p = product_of(gemm, args);
     int64_t    at[ARRAS_MAX_RANK];
@@ -210,7 +250,7 @@ void ar_multiply(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *ar
     p.columns = hi[gemm->column] - lo[gemm->column];
     do
         if (by == AR_BY_PRODUCT)
-            ar_product_run(ar_product_kernels(), &p, room);
+            run_product(&p, lo[gemm->row], room, shared);
         else
             run_blas(p);
     while (next_batch(&p, at, gemm, args, lo, hi));

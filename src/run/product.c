@@ -7,6 +7,7 @@
  * tiles. */
 #include "run/product.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Cells of a block of a and of a panel: half of a second cache and less than any third one.  The
@@ -21,7 +22,11 @@ typedef struct {
     bool                     copies_a;     /* by blocks, for which `block` has room then; */
     bool                     copies_tiles; /* or by tiles, or only rows that do not fill one */
     int64_t                  panel_columns, panel_bytes;
-    int64_t                  depth; /* panels there is room for, of consecutive terms */
+    int64_t                  depth;      /* panels there is room for, of consecutive terms */
+    ar_product_shared       *shared;     /* NULL: the panels are our own */
+    char                    *own;        /* where they are not: a strip that is */
+    int64_t                  first;      /* strip of a panel */
+    int64_t                  rows_after; /* from a block to the next one of this thread */
 
     /* Of the block of rows that is computed: */
     int64_t     rows;
@@ -60,6 +65,11 @@ int64_t ar_product_columns(const ar_product_kernel *kernels, arras_dtype dtype)
     return kernel_of(kernels, dtype)->columns;
 }
 
+int64_t ar_product_rows(const ar_product_kernel *kernels, arras_dtype dtype)
+{
+    return kernel_of(kernels, dtype)->rows;
+}
+
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 /* Cells of a matrix of lanes x terms, in bytes from one to the next. */
@@ -72,7 +82,7 @@ typedef struct {
  * next, as the distance from term to term is too long for the processor to guess it. */
 static void copy_terms(char *out, int64_t bytes, view from, int64_t terms)
 {
-    enum { PIECE = 64, AHEAD = 8 };
+    enum { PIECE = 64, AHEAD = 16 };
 
     for (int64_t k = 0; k < terms; k++, from.cells += from.term, out += bytes)
         for (int64_t at = 0; at < bytes; at += PIECE) {
@@ -274,23 +284,45 @@ static void open_block(work *w, ar_tile *t, int64_t i, int64_t k)
         copy_strip(w->block, rows, a, w->rows - whole, t->terms, w->size);
 }
 
-/* One strip after the other, each with all rows of the block; the first block copies them. */
-static void run_block(work *w, ar_tile *t, view b, int64_t columns, bool copies)
+/* A strip of shared panels: *strip, if it is there already.  One that another thread copies just
+ * now is not waited for, but copied elsewhere. */
+static bool copy_shared_strip(const work *w, char **strip, _Atomic uint64_t *state, view b,
+                              int64_t lanes, int64_t terms)
 {
-    int64_t width = w->kernel->columns;
-    char   *c = t->c;
+    uint64_t there = 2 * w->shared->turn, seen = atomic_load_explicit(state, memory_order_acquire);
+    bool     ours = seen < there - 1 && atomic_compare_exchange_strong(state, &seen, there - 1);
 
-    for (int64_t j = 0; j < columns; j += width) {
-        int64_t lanes = ar_min64(width, columns - j);
+    if (seen == there)
+        return false;
+    *strip = ours ? *strip : w->own;
+    copy_strip(*strip, w->kernel->columns, b, lanes, terms, w->size);
+    if (ours)
+        atomic_store_explicit(state, there, memory_order_release);
+    return true;
+}
 
-        if (copies) {
-            copy_strip((char *)(uintptr_t)t->strip, width, b, lanes, t->terms, w->size);
-            b.cells += width * b.lane;
-            aim_at_strip(w, t, b);
-        }
-        t->c = c + j * w->size;
+/* One strip after the other, each with all rows of the block.  number: of their panel.  copies: our
+ * own panel is not there yet. */
+static void run_block(work *w, ar_tile *t, view b, int64_t columns, int64_t number, bool copies)
+{
+    int64_t width = w->kernel->columns, strips = parts_of(columns, width);
+    char   *c = t->c, *panel = w->panels + number % w->depth * w->panel_bytes;
+
+    for (int64_t n = 0; n < strips; n++) {
+        int64_t s = (w->first + n) % strips, lanes = ar_min64(width, columns - s * width);
+        view    from = { b.cells + s * width * b.lane, b.lane, b.term };
+        view    after = { from.cells + width * b.lane, b.lane, b.term };
+        char   *strip = panel + s * width * t->terms * w->size;
+
+        if (w->shared)
+            copies = copy_shared_strip(w, &strip, &w->shared->states[number * strips + s], from,
+                                       lanes, t->terms);
+        else if (copies)
+            copy_strip(strip, width, from, lanes, t->terms, w->size);
+        t->strip = strip;
+        aim_at_strip(w, t, copies ? after : (view){ strip, 0, 0 });
+        t->c = c + s * width * w->size;
         run_strip(w, t, lanes);
-        t->strip += width * t->terms * w->size;
     }
 }
 
@@ -304,13 +336,11 @@ static void run_panel(work *w, int64_t i, int64_t j, int64_t k)
 
     open_block(w, &t, i, k);
     t.c = p->c + i * p->c_row + j * w->size;
-    t.strip = t.b_after = w->panels + k / TERMS % w->depth * w->panel_bytes;
-    w->b_after_tile = 0;
     if ((k / TERMS + 1) % w->depth != 0 && k + TERMS < p->terms)
         aim_at_block(w, i, k + TERMS, columns);
     else
-        aim_at_block(w, i + BLOCK_ROWS, k / TERMS / w->depth * w->depth * TERMS, columns);
-    run_block(w, &t, b, columns, i == 0);
+        aim_at_block(w, i + w->rows_after, k / TERMS / w->depth * w->depth * TERMS, columns);
+    run_block(w, &t, b, columns, k / TERMS, i == 0);
 }
 
 /* Some panels of the same columns, one behind the other, for each block of rows: its part of c
@@ -342,12 +372,17 @@ static int64_t panel_bytes(const ar_product_kernel *kernel, const ar_product *p)
     return columns * ar_min64(TERMS, p->terms) * (int64_t)ar_dtype_size(p->dtype);
 }
 
-int64_t ar_product_room(const ar_product_kernel *kernels, const ar_product *p)
+static int64_t strip_bytes(const ar_product_kernel *kernel, const ar_product *p)
+{
+    return kernel->columns * ar_min64(TERMS, p->terms) * (int64_t)ar_dtype_size(p->dtype);
+}
+
+int64_t ar_product_room(const ar_product_kernel *kernels, const ar_product *p, bool shared)
 {
     const ar_product_kernel *kernel = kernel_of(kernels, p->dtype);
     int64_t rows = ar_min64(BLOCK_ROWS, parts_of(p->rows, kernel->rows) * kernel->rows);
 
-    return panel_depth(p) * panel_bytes(kernel, p) +
+    return (shared ? strip_bytes(kernel, p) : panel_depth(p) * panel_bytes(kernel, p)) +
            rows * ar_min64(TERMS, p->terms) * (int64_t)ar_dtype_size(p->dtype);
 }
 
@@ -372,7 +407,8 @@ void ar_product_run(const ar_product_kernel *kernels, const ar_product *p, void 
                .size = (int64_t)ar_dtype_size(p->dtype),
                .panels = room,
                .panel_columns = PANEL_COLUMNS,
-               .depth = panel_depth(p) };
+               .depth = panel_depth(p),
+               .rows_after = BLOCK_ROWS };
 
     for (int64_t i = 0; p->terms == 0 && i < p->rows; i++)
         memset(p->c + i * p->c_row, 0, (size_t)(p->columns * w.size));
@@ -383,5 +419,55 @@ void ar_product_run(const ar_product_kernel *kernels, const ar_product *p, void 
     w.panel_bytes = panel_bytes(w.kernel, p);
     w.block = w.panels + w.depth * w.panel_bytes;
     w.copies_a = ar_product_copies_a(p);
+    run_panels(&w);
+}
+
+/* ---- Together -------------------------------------------------------------------------------- */
+
+static int64_t all_strips(const ar_product_kernel *kernel, const ar_product *p)
+{
+    return parts_of(p->columns, kernel->columns) * parts_of(p->terms, TERMS);
+}
+
+int64_t ar_product_shared_bytes(const ar_product_kernel *kernels, const ar_product *p)
+{
+    const ar_product_kernel *kernel = kernel_of(kernels, p->dtype);
+
+    return all_strips(kernel, p) * (strip_bytes(kernel, p) + (int64_t)sizeof(uint64_t));
+}
+
+void ar_product_shared_open(ar_product_shared *shared, const ar_product_kernel *kernels,
+                            const ar_product *p, void *memory)
+{
+    const ar_product_kernel *kernel = kernel_of(kernels, p->dtype);
+    int64_t                  n = all_strips(kernel, p);
+    void                    *states = (char *)memory + n * strip_bytes(kernel, p);
+
+    *shared = (ar_product_shared){ .strips = memory, .states = states, .turn = 1 };
+    for (int64_t s = 0; s < n; s++)
+        atomic_init(&shared->states[s], 0);
+}
+
+void ar_product_shared_turn(ar_product_shared *shared) { shared->turn++; }
+
+void ar_product_run_shared(const ar_product_kernel *kernels, const ar_product *p, void *room,
+                           ar_product_shared *shared, int part, int parts)
+{
+    const ar_product_kernel *kernel = kernel_of(kernels, p->dtype);
+    int64_t                  strips = parts_of(p->columns, kernel->columns);
+    work                     w = { .p = p,
+                                   .kernel = kernel,
+                                   .size = (int64_t)ar_dtype_size(p->dtype),
+                                   .panels = shared->strips,
+                                   .panel_columns = strips * kernel->columns,
+                                   .panel_bytes = strips * strip_bytes(kernel, p),
+                                   .depth = parts_of(p->terms, TERMS),
+                                   .shared = shared,
+                                   .own = room,
+                                   .first = part * strips / parts,
+                                   .block = (char *)room + strip_bytes(kernel, p),
+                                   .copies_a = ar_product_copies_a(p),
+                                   .rows_after = parts * p->rows };
+
     run_panels(&w);
 }

@@ -26,17 +26,39 @@ typedef struct {
     int64_t     c_row;
 } ar_product;
 
+/* Copies of all strips of b.  Threads with other rows of the same product make them together:
+ * whoever needs one first copies it, and all use it. */
+typedef struct {
+    char             *strips; /* panels of AR_PRODUCT_TERMS terms, one after the other */
+    _Atomic uint64_t *states; /* of each strip: 2 * turn when it is there, 1 less before */
+    uint64_t          turn;   /* of ar_product_shared_turn */
+} ar_product_shared;
+
 /* The best table that this processor can run, by AR_PRODUCT_*; NULL: none. */
 const ar_product_kernel *ar_product_kernels(void);
 
 /* Of a strip: parts of a product end with one, or with half of one, where that is possible. */
 int64_t ar_product_columns(const ar_product_kernel *kernels, arras_dtype dtype);
+/* Of a tile. */
+int64_t ar_product_rows(const ar_product_kernel *kernels, arras_dtype dtype);
 /* Whether it copies a, too, before it multiplies. */
 bool ar_product_copies_a(const ar_product *product);
-/* Bytes of memory with which a product of these lengths, or shorter ones, runs at full speed. */
-int64_t ar_product_room(const ar_product_kernel *kernels, const ar_product *product);
+/* Bytes of memory with which a product of these lengths, or shorter ones, runs at full speed.
+ * shared: if it has such copies. */
+int64_t ar_product_room(const ar_product_kernel *kernels, const ar_product *product, bool shared);
 /* room: aligned to 64, of ar_product_room bytes, used until it returns; without (NULL) it is slower
  * and has the same bits.  dtype: ARRAS_F32 or ARRAS_F64.  Threads may call it at the same time. */
 void ar_product_run(const ar_product_kernel *kernels, const ar_product *product, void *room);
+
+/* Bytes for shared copies of b; memory: so many, aligned to 64, which stay the caller's. */
+int64_t ar_product_shared_bytes(const ar_product_kernel *kernels, const ar_product *product);
+void    ar_product_shared_open(ar_product_shared *shared, const ar_product_kernel *kernels,
+                               const ar_product *product, void *memory);
+/* While nobody uses them: b may have other cells, or be another of the same lengths. */
+void ar_product_shared_turn(ar_product_shared *shared);
+/* Some rows of a product, all columns; part: of how many that are computed at the same time it is,
+ * as each begins with strips that no other needs yet. */
+void ar_product_run_shared(const ar_product_kernel *kernels, const ar_product *product, void *room,
+                           ar_product_shared *shared, int part, int parts);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "run/build.h"
 #include "run/inputs.h"
+#include "run/multiply.h"
 #include "run/pool.h"
 #include "run/run.h"
 
@@ -60,6 +61,8 @@ typedef struct {
     ar_multiplier   by;         /* whom it is computed */
     char           *room;       /* for each thread, where it is not a kernel */
     int64_t         room_bytes; /* of one thread's */
+    int64_t         shared_bytes; /* of what its boxes share; 0: nothing */
+    ar_multiply_shared *shared;   /* NULL also where there was no memory */
     int             home; /* the last step of its band: mostly its own number */
     struct ar_band *band; /* of the last step of a band; else NULL */
 } ar_step_run;
@@ -129,6 +132,8 @@ struct arras_run {
     int64_t        bytes_moved;
     void          *block; /* of temporaries */
     void          *room;  /* of all steps that multiply */
+    char          *shared; /* of those whose boxes share something */
+    int64_t        shared_bytes;
 
     /* Of the launch: */
     int            nbound, bound_room;
@@ -156,6 +161,8 @@ struct arras_run {
 arras_status ar_instance_new(arras_run **out, arras_program *p, const ar_variant *v,
                              const int64_t *sizes, arras_error *err);
 void         ar_instance_free(arras_run *run); /* NULL is fine */
+/* Before each launch: what steps kept for one is not for the next. */
+void ar_instance_begin(arras_run *run);
 /* Sets the memory of an array in all steps that use it; true when it was another before. */
 bool ar_instance_set(arras_run *run, int array, char *data, const int64_t *strides);
 

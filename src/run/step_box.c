@@ -114,10 +114,10 @@ static void multiply(const ar_box_step *s, const ar_kernel_args *args, const int
 
     for (int axis = 0; axis < s->step->rank; axis++)
         lengths[axis] = hi[axis] - lo[axis];
-    bytes = ar_multiply_room(s->by, s->step->gemm, args, lengths);
+    bytes = ar_multiply_room(s->by, s->step->gemm, args, lengths, false);
     if (bytes > 0)
         room = ar_buffer_take(bytes);
-    ar_multiply(s->by, s->step->gemm, args, lo, hi, room);
+    ar_multiply(s->by, s->step->gemm, args, lo, hi, room, NULL);
     ar_buffer_give(room);
 }
 
