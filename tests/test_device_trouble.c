@@ -311,6 +311,10 @@ static void bad_sources(void)
     CHECK(arras_kernel_build(&kernel_of, cpu, kernel_source, strlen(kernel_source), "divide",
                              &error) == ARRAS_ENAME);
     CHECK_HAS(error.text, "no function 'divide'");
+    source = "int variable = 1;\n";
+    CHECK(arras_kernel_build(&kernel_of, cpu, source, strlen(source), "variable", &error) ==
+          ARRAS_ENAME);
+    CHECK_HAS(error.text, "no function 'variable'");
     CHECK(arras_device_open(&device, "cpu", &options, NULL) == ARRAS_OK);
     CHECK(arras_kernel_build(&kernel_of, device, source, strlen(source), "k", &error) != ARRAS_OK);
     CHECK_HAS(error.text, "/nowhere/cc");
@@ -415,6 +419,41 @@ static void failures_end_a_launch(void)
     CHECK_EQ_INT(x, 1);
     CHECK_EQ_INT(summary_of(exec).launches, 2);
     arras_exec_free(exec);
+}
+
+static arras_status strange(void *context, void *const *args, int64_t first, int64_t last,
+                            arras_error *err)
+{
+    (void)args, (void)first, (void)last, (void)err;
+    return (arras_status) * (int *)context;
+}
+
+/* Codes that are not in the list, among them such as look like other bits of a graph's state. */
+static void strange_codes(void)
+{
+    static const int codes[] = { 256, 512, 768, 1000, 99, -1, -256 };
+
+    for (size_t i = 0; i < AR_COUNT(codes); i++) {
+        int              code = codes[i];
+        arras_kernel    *k = native("strange", strange, &code);
+        arras_taskgraph *graph = graph_new();
+        arras_exec      *exec;
+
+        CASE("%d", code);
+        CHECK(kernel(graph, -1, k, 100, 0, NULL) == 0);
+        exec = instantiated(graph);
+        for (int turn = 0; turn < 2; turn++) {
+            CHECK(arras_exec_launch(exec, &error) == ARRAS_EINVAL);
+            CHECK_HAS(error.text, "strange failed on parts 0 to 0");
+            CHECK(arras_exec_start(exec, &error) == ARRAS_OK);
+            CHECK(arras_exec_wait(exec, &error) == ARRAS_EINVAL);
+        }
+        code = ARRAS_OK;
+        CHECK(launches(exec));
+        arras_exec_free(exec);
+        arras_taskgraph_free(graph);
+        arras_kernel_free(k);
+    }
 }
 
 static void *cancel_soon(void *context)
@@ -552,6 +591,7 @@ TEST_MAIN
     RUN(bad_sources);
     RUN(null_everywhere);
     RUN(failures_end_a_launch);
+    RUN(strange_codes);
     RUN(cancelled_launches);
     RUN(no_memory);
     device_tear_down();

@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Chains so long that several vectors are computed side by side --------------------------- */
 
@@ -139,6 +141,78 @@ static void pools(void)
         finish(NULL);
     }
 }
+
+/* x[row, 2j + column], with this rule for what is outside, which nothing is. */
+static arras_expr second_with(arras_array x, int64_t column, arras_edge_rule rule)
+{
+    arras_expr twice = arras_expr_apply(
+        ARRAS_OP_multiply, 2, (arras_expr[]){ arras_expr_int(g, 2), arras_expr_index(g, 1) });
+    const arras_expr at[] = {
+        arras_expr_index(g, 0),
+        arras_expr_apply(ARRAS_OP_add, 2, (arras_expr[]){ twice, arras_expr_int(g, column) })
+    };
+    const arras_edge edges[] = { { ARRAS_EDGE_NONE, NULL }, { rule, NULL } };
+
+    return arras_expr_load(x, 2, at, edges);
+}
+
+/* The same cells by two names, of which one comes with those in between. */
+static void seconds_by_two_names(void)
+{
+    const int64_t lengths[] = { 5, 8, 16, 33, 500 };
+
+    for (size_t k = 0; k < AR_COUNT(lengths); k++) {
+        const int64_t cells[] = { 3, lengths[k] };
+        arras_dim     shape[] = { 3, 2 * lengths[k] };
+        arras_array   x;
+        arras_expr    sum;
+
+        CASE("rows of %d", (int)lengths[k]);
+        start();
+        x = arras_placeholder(g, "x", ARRAS_F64, 2, shape);
+        sum = second_with(x, 0, ARRAS_EDGE_WRAP);
+        for (int i = 0; i < 4; i++)
+            sum = arras_expr_apply(
+                ARRAS_OP_add, 2,
+                (arras_expr[]){ sum,
+                                second_with(x, i % 2, i / 2 ? ARRAS_EDGE_WRAP : ARRAS_EDGE_NONE) });
+        arras_output(g, "y", arras_lambda(g, 2, cells, sum));
+        check_program(ARRAS_F64, shape[0], shape[1]);
+        finish(NULL);
+    }
+}
+
+#if defined __x86_64__
+/* Where a compiler knows no registers of 32 bytes vectors of so many are still to be had. */
+static void seconds_without_avx(void)
+{
+    char           folder[] = "/tmp/arras-test-XXXXXX", path[64];
+    const int64_t  cells[] = { 3, 100 };
+    arras_dim      shape[] = { 3, 200 };
+    arras_program *p;
+    arras_array    x;
+    FILE          *script;
+
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/cc", folder);
+    script = fopen(path, "w");
+    fputs("#!/bin/sh\nexec cc \"$@\" -march=x86-64\n", script);
+    fclose(script);
+    chmod(path, 0700);
+    start();
+    x = arras_placeholder(g, "x", ARRAS_F64, 2, shape);
+    arras_output(
+        g, "y",
+        arras_lambda(g, 2, cells,
+                     arras_expr_apply(ARRAS_OP_add, 2,
+                                      (arras_expr[]){ second_with(x, 0, ARRAS_EDGE_NONE),
+                                                      second_with(x, 1, ARRAS_EDGE_NONE) })));
+    p = compiled(&(arras_options){ .compiler = path, .no_cache = true });
+    unlink(path);
+    rmdir(folder);
+    finish(p);
+}
+#endif
 
 /* ---- Short rows that jump -------------------------------------------------------------------- */
 
@@ -397,6 +471,10 @@ TEST_MAIN
 {
     RUN(chains);
     RUN(pools);
+    RUN(seconds_by_two_names);
+#if defined __x86_64__
+    RUN(seconds_without_avx);
+#endif
     RUN(jumping_rows);
     RUN(gathered_rows);
     RUN(rows_at_hand);

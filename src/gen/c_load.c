@@ -484,14 +484,16 @@ static void print_cell(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
     ar_text_add(w->out, ";\n");
 }
 
-/* The read of the cells between those of a read of every second one; NULL: nobody reads them. */
-static const ar_c_read *between(const ar_c_read *read, const ar_c_strip *strip)
+/* The read of the cells between those of a read of every second one; NULL: nobody reads them, or
+ * they have their name already. */
+static const ar_c_read *between(const ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
     for (size_t i = 0; i < strip->nreads; i++) {
         const ar_c_read *other = strip->reads[i];
 
-        if (other->unit && !other->any && !other->fills && !other->rows &&
-            other->last.constant == (read->last.constant ^ 1) && is_same_row(read, other))
+        if (w->facts[other->load->id].state.place == AR_C_POINTER && other->unit && !other->any &&
+            !other->fills && !other->rows && other->last.constant == (read->last.constant ^ 1) &&
+            is_same_row(read, other))
             return other;
     }
     return NULL;
@@ -501,7 +503,7 @@ static const ar_c_read *between(const ar_c_read *read, const ar_c_strip *strip)
 static bool put_pair(ar_writer *w, const ar_c_read *read, const ar_c_strip *strip)
 {
     bool             seconds = w->vector && read->unit && read->along == 2 && !read->rows;
-    const ar_c_read *other = seconds && !w->vector_row ? between(read, strip) : NULL;
+    const ar_c_read *other = seconds && !w->vector_row ? between(w, read, strip) : NULL;
     const ar_c_read *even = read->last.constant & 1 ? other : read;
     const ar_c_read *odd = even == read ? other : read;
 

@@ -101,7 +101,7 @@ typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
     __builtin_shufflevector(AT(f64x8, p), AT(f64x8, (p) + 7), 0, 2, 4, 6, 9, 11, 13, 15)
 /* Both of them where those in between are read as well.  The vectors they are made of are held in
  * registers: GCC would load each of them twice. */
-#if defined __x86_64__
+#if defined __AVX__
 #define HELD(a, b) __asm__("" : "+v"(a), "+v"(b))
 #else
 #define HELD(a, b)

@@ -2,6 +2,7 @@
 #include "run/build.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -451,10 +452,24 @@ arras_status ar_build_open(ar_module **out, const ar_build_options *options, con
     return status;
 }
 
+/* A variable is a symbol, too. */
+static bool is_function(void *address)
+{
+    Dl_info          info;
+    const Elf64_Sym *symbol = NULL;
+
+    return address && dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+           ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
+}
+
 void *ar_module_symbol(const ar_module *module, const char *name)
 {
-    return module->code.object ? ar_object_symbol(module->code.object, name)
-                               : dlsym(module->code.handle, name);
+    void *address;
+
+    if (module->code.object)
+        return ar_object_symbol(module->code.object, name);
+    address = dlsym(module->code.handle, name);
+    return is_function(address) ? address : NULL;
 }
 
 void ar_module_close(ar_module *module)

@@ -34,7 +34,7 @@ typedef struct {
  * leaves memory with the last.  Threads that ask for one source at the same time build it once. */
 arras_status ar_build_open(ar_module **out, const ar_build_options *options, const char *source,
                            size_t length, arras_error *err);
-void        *ar_module_symbol(const ar_module *module, const char *name); /* NULL: no such name */
+void        *ar_module_symbol(const ar_module *module, const char *name); /* NULL: none */
 void         ar_module_close(ar_module *module);                          /* NULL is fine */
 
 /* Whether there is a compiler at all: without one the caller has to do without kernels. */
@@ -106,7 +106,7 @@ typedef struct ar_object ar_object;
 bool ar_object_is_possible(void); /* on this kind of machine */
 /* NULL: it has something that is not known, needs a function that is nowhere, or memory. */
 ar_object *ar_object_load(const char *bytes, size_t length);
-void      *ar_object_symbol(const ar_object *object, const char *name); /* NULL: no such name */
+void      *ar_object_symbol(const ar_object *object, const char *name); /* NULL: none */
 void       ar_object_free(ar_object *object);                           /* NULL is fine */
 
 /* ---- The cache on disk (disk_cache.c) -------------------------------------------------------- */

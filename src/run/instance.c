@@ -432,6 +432,12 @@ arras_status ar_instance_new(arras_run **out, arras_program *p, const ar_variant
     return status;
 }
 
+void ar_instance_end(arras_run *run)
+{
+    if (run->tasks)
+        ar_taskgraph_wait(run->tasks, NULL); /* refused unless started */
+}
+
 void ar_instance_free(arras_run *run)
 {
     if (!run)
@@ -439,6 +445,7 @@ void ar_instance_free(arras_run *run)
     ar_taskgraph_free(run->tasks);
     ar_instance_bands_free(run);
     ar_trace_free(run->trace);
+    ar_results_free(run->results); /* of a launch that nobody waited for */
     ar_buffer_give(run->block);
     ar_buffer_give(run->room);
     ar_buffer_give(run->shared);

@@ -105,7 +105,8 @@ static void cut_product(ar_tiling *t, const ar_gemm *gemm, const ar_product *p, 
 /* Threads are not equally fast where others use the machine, too.  So they take short boxes, as
  * they come: of whole rows, since columns of b are copied once for all of them.  b goes by for each
  * box, from the cache that threads share, and must have room there. */
-enum { LEAST_TILES = 3, LEAST_BOXES = 5, MANY_BOXES = 6 }; /* rows of tiles; boxes of a thread */
+enum { LEAST_TILES = 3, MOST_TILES = 18 }; /* rows of them in a box; more delay who wants to stop */
+enum { LEAST_BOXES = 5, MANY_BOXES = 6 };  /* of a thread */
 
 static int64_t tiles_down(const ar_product *p)
 {
@@ -123,8 +124,9 @@ static int64_t longest_way(int64_t tiles, int64_t box, int threads)
 static int64_t shared_rows(const ar_product *p, int threads)
 {
     int64_t tiles = tiles_down(p), best = LEAST_TILES;
+    int64_t most = ar_min64(tiles / (MANY_BOXES * threads), MOST_TILES);
 
-    for (int64_t box = best; box <= tiles / (MANY_BOXES * threads); box++)
+    for (int64_t box = best; box <= most; box++)
         if (longest_way(tiles, box, threads) <= longest_way(tiles, best, threads))
             best = box;
     return best * ar_product_rows(ar_product_kernels(), p->dtype);

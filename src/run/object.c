@@ -208,7 +208,8 @@ static bool keep_symbol(const loading *l, size_t i)
     const Elf64_Sym *s = &l->table[i];
     const char      *name = name_of(l, i);
 
-    if (s->st_shndx == SHN_UNDEF || ELF64_ST_BIND(s->st_info) != STB_GLOBAL || !l->found[i])
+    if (s->st_shndx == SHN_UNDEF || ELF64_ST_BIND(s->st_info) != STB_GLOBAL ||
+        ELF64_ST_TYPE(s->st_info) != STT_FUNC || !l->found[i])
         return true;
     name = ar_arena_copy(&o->arena, name, strlen(name) + 1, 1);
     o->symbols[o->nsymbols++] = (symbol){ name, l->found[i] };

@@ -18,6 +18,12 @@ bool ar_taskgraph_stop(ar_taskgraph *graph, arras_status why)
 
 /* ---- Doing ----------------------------------------------------------------------------------- */
 
+/* Functions of users return what they like; others know the codes of the list only. */
+static arras_status known(arras_status status)
+{
+    return (unsigned)status > ARRAS_ENOMEM ? ARRAS_EINVAL : status;
+}
+
 static void keep_failure(ar_hand *hand, const ar_piece *piece, arras_status status)
 {
     ar_taskgraph *graph = hand->graph;
@@ -94,7 +100,7 @@ void ar_hand_do(ar_hand *hand, const ar_node *node, const ar_piece *piece)
     if (graph->trace)
         note(graph->trace, piece, hand->thread, start);
     if (status)
-        keep_failure(hand, piece, status);
+        keep_failure(hand, piece, known(status));
 }
 
 /* ---- The queue ------------------------------------------------------------------------------- */

@@ -161,6 +161,8 @@ struct arras_run {
 arras_status ar_instance_new(arras_run **out, arras_program *p, const ar_variant *v,
                              const int64_t *sizes, arras_error *err);
 void         ar_instance_free(arras_run *run); /* NULL is fine */
+/* Waits for a launch that was started. */
+void ar_instance_end(arras_run *run);
 /* Before each launch: what steps kept for one is not for the next. */
 void ar_instance_begin(arras_run *run);
 /* Sets the memory of an array in all steps that use it; true when it was another before. */

@@ -157,7 +157,8 @@ void ar_program_free(arras_program *p)
     while (p->runs) {
         arras_run *next = p->runs->next;
 
-        ar_instance_free(p->runs); /* cancels, and waits */
+        ar_instance_end(p->runs);
+        ar_instance_free(p->runs);
         p->runs = next;
     }
     while (p->variants) {
