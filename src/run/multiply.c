@@ -227,11 +227,15 @@ static bool next_batch(ar_product *p, int64_t *at, const ar_gemm *gemm, const ar
     return false;
 }
 
+/* The first boxes, which copy strips, begin at different ones.  All others begin at the same: what
+ * one thread has brought into the cache they share is there for the next. */
 static void run_product(const ar_product *p, int64_t row, void *room, ar_multiply_shared *shared)
 {
+    int64_t box = shared ? row / shared->box_rows : 0;
+
     if (room && shared)
         ar_product_run_shared(ar_product_kernels(), p, room, &shared->strips,
-                              (int)(row / shared->box_rows % shared->threads), shared->threads);
+                              box < shared->threads ? (int)box : 0, shared->threads);
     else
         ar_product_run(ar_product_kernels(), p, room);
 }

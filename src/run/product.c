@@ -301,6 +301,18 @@ static bool copy_shared_strip(const work *w, char **strip, _Atomic uint64_t *sta
     return true;
 }
 
+/* Few tiles do not ask for all of the next strip in their time: then they do so in two places. */
+static view rest_of_next(const work *w, const ar_tile *t, const char *strip)
+{
+    int64_t tiles = parts_of(w->rows, w->kernel->rows);
+    int64_t of_tile = t->terms * AR_NEXT_BYTES / AR_NEXT_TERMS;
+    int64_t bytes = w->kernel->columns * t->terms * w->size;
+
+    if (tiles * of_tile >= bytes)
+        return (view){ strip, 0, 0 };
+    return (view){ strip + bytes + tiles * of_tile, of_tile, w->size };
+}
+
 /* One strip after the other, each with all rows of the block.  number: of their panel.  copies: our
  * own panel is not there yet. */
 static void run_block(work *w, ar_tile *t, view b, int64_t columns, int64_t number, bool copies)
@@ -320,7 +332,7 @@ static void run_block(work *w, ar_tile *t, view b, int64_t columns, int64_t numb
         else if (copies)
             copy_strip(strip, width, from, lanes, t->terms, w->size);
         t->strip = strip;
-        aim_at_strip(w, t, copies ? after : (view){ strip, 0, 0 });
+        aim_at_strip(w, t, copies ? after : rest_of_next(w, t, strip));
         t->c = c + s * width * w->size;
         run_strip(w, t, lanes);
     }
