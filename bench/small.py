@@ -2,6 +2,7 @@
 
 Each part prints a table and gives its numbers, for JSON, and the bounds that they must keep."""
 
+import ctypes
 import statistics
 import subprocess
 import tempfile
@@ -10,7 +11,7 @@ from ctypes import c_int64, c_void_p
 
 import numpy as np
 from report import Bound, number, show_table
-from timing import in_turn
+from timing import aligned, in_turn
 
 # ---- Compiling: programs of their own, since what is in memory must not help ----------------------
 
@@ -174,4 +175,39 @@ def memory(arras, build, rounds, quick):
     return found, bounds
 
 
-PARTS = {"compile": compile_latency, "tiny": tiny_graph, "sweep": sweep, "memory": memory}
+# ---- What memory gives ------------------------------------------------------------------------------
+
+
+def memory_speed(arras, build, rounds, quick):
+    """The cheap chain in C with one thread and with all: where both are as fast, one thread of NumPy
+    has all there is, and nobody is faster than its passes over memory are more."""
+    library = ctypes.CDLL(str(build / "libbench_c.so"))
+    n = 100_003 if quick else 50_000_000
+    arrays = [aligned((n,), np.dtype("f8")) for _ in range(4)]
+    for array in arrays:
+        array[:] = np.arange(n)  # some processors are faster with zeros
+    arguments = [c_void_p(array.ctypes.data) for array in arrays] + [c_int64(n)]
+
+    def call(threads):
+        def run(times):
+            library.omp_set_num_threads(threads)
+            for _ in range(times):
+                library.hand_cheap_chain(*arguments)
+
+        return run
+
+    names = {f"{k} thread{'s' * (k > 1)}": k for k in sorted({1, arras.threads})}
+    seconds = in_turn({name: call(threads) for name, threads in names.items()}, rounds)
+    found = {name: 32 * n / time / 1e9 for name, time in seconds.items()}
+    print("\nMemory, by 2a+3b-c in C")
+    show_table(["with", "speed"], [[name, f"{speed:.1f} GB/s"] for name, speed in found.items()])
+    return found, []
+
+
+PARTS = {
+    "compile": compile_latency,
+    "tiny": tiny_graph,
+    "sweep": sweep,
+    "memory": memory,
+    "speed": memory_speed,
+}

@@ -444,7 +444,7 @@ static void strange_codes(void)
         exec = instantiated(graph);
         for (int turn = 0; turn < 2; turn++) {
             CHECK(arras_exec_launch(exec, &error) == ARRAS_EINVAL);
-            CHECK_HAS(error.text, "strange failed on parts 0 to 0");
+            CHECK_HAS(error.text, "strange failed on parts ");
             CHECK(arras_exec_start(exec, &error) == ARRAS_OK);
             CHECK(arras_exec_wait(exec, &error) == ARRAS_EINVAL);
         }

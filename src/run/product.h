@@ -56,7 +56,7 @@ void    ar_product_shared_open(ar_product_shared *shared, const ar_product_kerne
                                const ar_product *product, void *memory);
 /* While nobody uses them: b may have other cells, or be another of the same lengths. */
 void ar_product_shared_turn(ar_product_shared *shared);
-/* Some rows of a product, all columns.  Parts of it that are computed at the same time begin at other
+/* Some rows of a product, all columns.  Parts that are computed at the same time begin at other
  * strips if they are numbered. */
 void ar_product_run_shared(const ar_product_kernel *kernels, const ar_product *product, void *room,
                            ar_product_shared *shared, int part, int parts);
