@@ -231,11 +231,12 @@ static int whole_turns(const ar_c_strip *strip)
 static void choose_segment(ar_writer *w, ar_c_strip *strip)
 {
     enum { BYTES = 16384, LEAST = 64, WITH_MATH = 128 };
-    int streamed = ar_reads_ahead_alone() && !strip->vectors ? 1024 : 2048;
-    int bytes = strip->cell_bytes;
+    bool alone = ar_reads_ahead_alone() && !strip->vectors;
+    int  streamed = alone ? 512 : 2048, least = alone ? LEAST : WITH_MATH;
+    int  bytes = strip->cell_bytes;
 
     strip->segment = strip->jumps ? WITH_MATH : AR_C_SEGMENT;
-    while (!has_reductions(strip) && strip->segment > WITH_MATH &&
+    while (!has_reductions(strip) && strip->segment > least &&
            strip->segment * strip->cell_bytes > streamed)
         strip->segment /= 2;
     for (size_t i = 0; i < strip->nstaged; i++) {
