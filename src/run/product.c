@@ -284,8 +284,8 @@ static void open_block(work *w, ar_tile *t, int64_t i, int64_t k)
         copy_strip(w->block, rows, a, w->rows - whole, t->terms, w->size);
 }
 
-/* A strip of shared panels: *strip, if it is there already.  One that another thread copies just
- * now is not waited for, but copied elsewhere. */
+/* A strip of shared panels: *strip, if it is there already; else gives true and has copied it.  One
+ * that another thread copies just now is not waited for, but copied elsewhere. */
 static bool copy_shared_strip(const work *w, char **strip, _Atomic uint64_t *state, view b,
                               int64_t lanes, int64_t terms)
 {
