@@ -71,7 +71,7 @@ void ar_c_put_segment_ahead(ar_writer *w, const ar_c_strip *strip)
 {
     int s = strip->number;
 
-    if (w->flat && ar_reads_ahead_alone())
+    if (w->flat && ar_reads_ahead_alone()) /* there are no ends of rows, where it would stop */
         return;
     for (size_t i = 0; i < strip->nreads; i++) {
         const ar_c_read *read = strip->reads[i];
