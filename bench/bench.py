@@ -25,7 +25,11 @@ def parse_arguments():
     parser.add_argument("--peers", help="a list with commas, or none; otherwise all that there are")
     parser.add_argument("--no-arras", action="store_true", help="only C against the peers")
     parser.add_argument("--no-install", action="store_true", help="this Python with the peers it has")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    for name in ("rounds", "threads"):
+        if getattr(arguments, name) < 1:
+            sys.exit(f"bench: --{name} takes a number from 1 on, not {getattr(arguments, name)}")
+    return arguments
 
 
 def check_names(arguments):
