@@ -52,6 +52,14 @@ target_include_directories(arras_objects PRIVATE src include ${PROJECT_BINARY_DI
 target_link_libraries(arras_objects PRIVATE arras_flags)
 add_dependencies(arras_objects ops_header)
 
+# Callers may have a stack of 64 KB, of which one function must not take much.  What runs in tasks only
+# has more (src/base/stack.c).
+if(NOT ARRAS_SANITIZE AND NOT ARRAS_FUZZ AND CMAKE_BUILD_TYPE STREQUAL Release)
+    target_compile_options(arras_objects PRIVATE -Wframe-larger-than=16384)
+    set_source_files_properties(src/gen/folds.c src/gen/folds_avx2.c src/run/product.c src/run/step_box.c
+                                PROPERTIES COMPILE_FLAGS -Wframe-larger-than=163840)
+endif()
+
 file(GLOB public_headers CONFIGURE_DEPENDS include/arras/*.h)
 function(arras_library name type)
     add_library(${name} ${type} $<TARGET_OBJECTS:arras_objects>)

@@ -3,6 +3,7 @@
 find_package(PkgConfig REQUIRED)
 
 set(leaf_libraries "") # for programs that link the static library (arras.pc)
+set(loaded_libraries "")
 
 # Links these libraries, and lets the sources see NAME.
 macro(arras_leaf name includes directories libraries)
@@ -44,6 +45,7 @@ macro(arras_leaf_loaded name package library)
         string(REGEX MATCH "[^/]+\\.so\\.[0-9]+" loaded_name ${loaded_file})
         arras_leaf(${name} "${leaf_${name}_INCLUDE_DIRS}" "" "")
         target_compile_definitions(arras_objects PRIVATE ARRAS_${name}_LIBRARY="${loaded_name}")
+        string(APPEND loaded_libraries "${loaded_name} ")
     else()
         message(STATUS "Without ${package}: store/ will refuse what needs it")
     endif()

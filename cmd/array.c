@@ -32,6 +32,18 @@ int64_t cmd_array_bytes(const cmd_array *a)
     return bytes;
 }
 
+void cmd_array_steps(int64_t *steps, const cmd_array *a)
+{
+    int64_t step = (int64_t)arras_dtype_size(a->dtype);
+
+    for (int i = 0; i < a->rank; i++) {
+        int d = a->fortran ? i : a->rank - 1 - i;
+
+        steps[d] = step;
+        step *= a->shape[d];
+    }
+}
+
 void cmd_array_release_heap(cmd_array *a) { free(a->data); }
 
 void cmd_array_unmap(cmd_array *a)
@@ -82,6 +94,7 @@ void cmd_array_free(cmd_array *a)
 {
     if (a->release)
         a->release(a);
+    arras_source_close(a->stored);
     *a = (cmd_array){ 0 };
 }
 

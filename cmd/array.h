@@ -1,22 +1,28 @@
-/* array.h -- an array in memory, as the parts of the command hand it around. */
+/* array.h -- an array, as the parts of the command hand it around: in memory, or still in its file.
+ */
 #ifndef CMD_ARRAY_H
 #define CMD_ARRAY_H
 
 #include <arras/arras.h>
 
-/* C order.  `data` belongs to the array: it is released by `release`, or stays if that is NULL. */
+/* C order, if it does not say otherwise.  `data` belongs to the array: it is released by `release`,
+ * or stays if that is NULL. */
 typedef struct cmd_array {
     arras_dtype dtype;
     int         rank;
     int64_t     shape[ARRAS_MAX_RANK];
     void       *data;
     void (*release)(struct cmd_array *a);
-    size_t mapped; /* bytes of a mapping, for its release */
+    size_t        mapped;  /* bytes of a mapping, for its release */
+    bool          fortran; /* mapped in the order of its file: the first index runs fastest */
+    arras_source *stored;  /* its own: where the cells of an array without data are; else NULL */
 } cmd_array;
 
 /* Checked product of the shape, and its bytes; -1 when it does not fit. */
 int64_t cmd_array_count(const cmd_array *a);
 int64_t cmd_array_bytes(const cmd_array *a);
+/* Bytes in memory from one cell of each axis to the next. */
+void cmd_array_steps(int64_t *steps, const cmd_array *a);
 /* Fresh memory, zeroed lazily by the system; false when there is none. */
 bool cmd_array_new(cmd_array *out, arras_dtype dtype, int rank, const int64_t *shape);
 void cmd_array_free(cmd_array *a); /* accepts an array that was zeroed */

@@ -6,7 +6,6 @@
 
 #include "cmd/interrupt.h"
 #include "cmd/progress.h"
-#include "cmd/system_memory.h"
 
 /* Smaller arrays are not worth a kernel. */
 #define SMALL_CELLS (1 << 16)
@@ -124,7 +123,7 @@ static arras_status run_stored(cmd_statistics *s, arras_program *p, arras_source
                                arras_error *err)
 {
     arras_stored         x = { "x", source, NULL };
-    arras_stream_options options = { .memory = cmd_memory_available() / 2 };
+    arras_stream_options options = { .memory = arras_memory_available() / 2 };
     arras_results       *results = NULL;
     arras_stream        *stream;
     arras_status         status = arras_stream_start(&stream, p, 0, NULL, 1, &x, &options, err);

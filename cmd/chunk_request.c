@@ -1,12 +1,13 @@
 /* chunk_request.c -- the array and its queries that `arras chunk` was asked about. */
 #include "cmd/chunk_request.h"
+#include "cmd/letters.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/letters.h"
 #include "cmd/names.h"
 #include "cmd/whole_file.h"
 
@@ -21,7 +22,7 @@ static int read_lengths(int64_t *out, const char *text, const char *stop, const 
         errno = 0;
         if (*text == '*' && array)
             out[n] = array[n];
-        else if (!isdigit((unsigned char)*text) && *text != '-')
+        else if (!cmd_is_digit(*text) && *text != '-')
             return -1;
         else
             out[n] = strtoll(text, &end, 10);

@@ -65,3 +65,14 @@ void cmd_warn(const char *format, ...)
     say("warning: ", format, args);
     va_end(args);
 }
+
+void cmd_warn_uncached(const arras_options *options)
+{
+    static bool said;
+    arras_error why;
+
+    if (said || arras_cache_check(options, &why) == ARRAS_OK)
+        return;
+    said = true;
+    cmd_warn("%s (until then each run compiles its kernels anew)", why.text);
+}

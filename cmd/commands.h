@@ -39,6 +39,8 @@ const cmd_command *cmd_command_find(const char *name);
 /* A line on standard error, after "arras: "; cmd_complain returns the exit status 1. */
 int  cmd_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Once for the process: that kernels compiled with these options are not kept, if so. */
+void cmd_warn_uncached(const arras_options *options);
 
 /* Writes the text of a topic of `arras help` to standard output, for `:help` too. */
 bool cmd_help_topic(const char *topic, cmd_error *err);

@@ -1,11 +1,11 @@
 /* help.c -- `arras help`: topics in the terminal, all of them as a man page, and words for shells
  * that complete. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/commands.h"
 #include "cmd/help_text.h"
+#include "cmd/letters.h"
 #include "lang/lang.h"
 
 enum { OPT_MAN, OPT_WORDS };
@@ -99,7 +99,7 @@ static void put_commands(put_line *put)
     for (int i = 0; cmd_command_at(i); i++) {
         const cmd_command *c = cmd_command_at(i);
         int                n =
-            snprintf(line, sizeof line, "    arras %-5s %-30s  %s", c->name, c->arguments, c->text);
+            snprintf(line, sizeof line, "    arras %-7s %-29s  %s", c->name, c->arguments, c->text);
 
         put(line, (size_t)n);
     }
@@ -132,9 +132,9 @@ static bool has_word(const char *line, size_t length, const char *word)
     size_t n = strlen(word);
 
     for (size_t i = 0; i + n <= length; i++) {
-        bool begins = i == 0 || !isalnum((unsigned char)line[i - 1]);
+        bool begins = i == 0 || !cmd_is_name(line[i - 1]);
 
-        if (begins && memcmp(line + i, word, n) == 0 && !isalnum((unsigned char)line[i + n]))
+        if (begins && memcmp(line + i, word, n) == 0 && !cmd_is_name(line[i + n]))
             return true;
     }
     return false;
@@ -234,7 +234,7 @@ static void put_heading(const char *name)
     set_table(false);
     fputs(".SH ", stdout);
     for (; *name; name++)
-        putchar(toupper((unsigned char)*name));
+        putchar(cmd_upper(*name));
     putchar('\n');
 }
 

@@ -41,7 +41,7 @@ static void print_layout(const arras_npy_header *h)
     }
     printf("layout   .npy version %d, %s order", h->version, h->fortran ? "Fortran" : "C");
     if (arras_dtype_size(h->dtype) > 1)
-        printf(", %s-endian", little ? "little" : "big");
+        printf(", %s-endian%s", little ? "little" : "big", h->half ? " float16" : "");
     putchar('\n');
 }
 

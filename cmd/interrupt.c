@@ -11,7 +11,7 @@
 #define MAX_FILES 256
 
 static _Atomic(const char *) files[MAX_FILES];
-static atomic_bool           holds, wipes;
+static atomic_bool           holds, wipes, pressed;
 static atomic_int            noted; /* the signal that came while holding */
 static void (*stop_work)(void *of); /* called then; does not change while holding */
 static void *work;
@@ -106,3 +106,7 @@ arras_status cmd_compile(arras_program **out, const arras_graph *g, const arras_
 }
 
 void cmd_interrupt_wipes(bool on) { atomic_store(&wipes, on); }
+
+void cmd_interrupt_note(bool is_pressed) { atomic_store(&pressed, is_pressed); }
+
+bool cmd_interrupted(void) { return atomic_load(&pressed); }

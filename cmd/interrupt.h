@@ -24,6 +24,11 @@ void cmd_interrupt_release(void);
 arras_status cmd_compile(arras_program **out, const arras_graph *g, const arras_options *options,
                          arras_error *err);
 
+/* Of the REPL, which Ctrl-C does not end: that it was pressed is noted by a handler, and read by
+ * those who work for long. */
+void cmd_interrupt_note(bool pressed);
+bool cmd_interrupted(void);
+
 /* Whether a line of progress stands on standard error, to be wiped off. */
 void cmd_interrupt_wipes(bool on);
 

@@ -1,10 +1,11 @@
 /* names.c -- the names of arrays at rest, taken apart. */
 #include "cmd/names.h"
+#include "cmd/commands.h"
+#include "cmd/letters.h"
 
-#include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const char *const endings_of[] = { [CMD_FORMAT_UNKNOWN] = "",
                                           [CMD_FORMAT_STREAM] = "",
@@ -21,7 +22,7 @@ static bool is_one_of(const char *ending, const char *endings)
     while (*endings) {
         size_t word = strcspn(endings, " ");
 
-        if (word == length && strncasecmp(ending, endings, length) == 0)
+        if (word == length && cmd_same_letters(ending, endings, length))
             return true;
         endings += word + (endings[word] == ' ');
     }
@@ -37,6 +38,22 @@ static cmd_format format_of(const char *file)
         if (is_one_of(dot, endings_of[i]))
             return (cmd_format)i;
     return CMD_FORMAT_UNKNOWN;
+}
+
+/* Names of files and arrays may have an `@`; but hardly one that is followed by what is nearly an
+ * option. */
+static bool check_option(const char *text, const char *at, cmd_error *err)
+{
+    static const char *const options[] = { "raw", "missing", NULL };
+    char                     word[16];
+    size_t                   n = strcspn(at + 1, "=");
+
+    if (n >= sizeof word)
+        return true;
+    memcpy(word, at + 1, n);
+    word[n] = '\0';
+    return !cmd_nearest(word, options) ||
+           cmd_fail(err, "%s: %s: expected @raw or @missing=NUMBER", text, at);
 }
 
 /* What comes after the last `@`, if that is one of the words below; it is cut off.  Without it,
@@ -57,7 +74,7 @@ static bool cut_options(arras_source_options *out, char *text, cmd_error *err)
             return cmd_fail(err, "%s: @missing=%s: expected a number, as in @missing=0", text,
                             number);
     } else {
-        return true;
+        return !at || check_option(text, at, err);
     }
     *at = '\0';
     return true;
@@ -121,6 +138,22 @@ static bool parse(cmd_place *out, const char *text, cmd_error *err)
     return true;
 }
 
+cmd_format cmd_place_format(const char *text, size_t length)
+{
+    char                 place[PATH_MAX], file[PATH_MAX];
+    arras_source_options options;
+    cmd_error            ignored;
+
+    if (length >= sizeof place) /* longer than the name of any file */
+        return CMD_FORMAT_UNKNOWN;
+    memcpy(place, text, length);
+    place[length] = '\0';
+    cut_options(&options, place, &ignored);
+    copy_up_to_colon(file, place);
+    cut_slashes(file);
+    return strcmp(place, "-") == 0 ? CMD_FORMAT_STREAM : format_of(file);
+}
+
 bool cmd_place_parse(cmd_place *out, const char *text, cmd_error *err)
 {
     arras_source_options options;
@@ -144,10 +177,10 @@ void cmd_place_free(cmd_place *place)
 static bool is_name(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool          first = i == 0 || text[i - 1] == '.';
+        char c = text[i];
+        bool first = i == 0 || text[i - 1] == '.';
 
-        if (!isalpha(c) && c != '_' && (first || (!isdigit(c) && c != '.')))
+        if (!cmd_is_letter(c) && c != '_' && (first || (!cmd_is_digit(c) && c != '.')))
             return false;
     }
     return length > 0 && text[length - 1] != '.';

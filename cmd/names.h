@@ -29,6 +29,8 @@ typedef struct cmd_place {
     arras_source_options options;
 } cmd_place;
 
+/* The format alone, of so many bytes: it takes no memory, so that the answer is always the same. */
+cmd_format cmd_place_format(const char *text, size_t length);
 bool cmd_place_parse(cmd_place *out, const char *text, cmd_error *err);
 void cmd_place_free(cmd_place *place); /* accepts one that was zeroed */
 

@@ -1,8 +1,8 @@
 /* nearest.c -- what a misspelt word may have been meant to be. */
-#include <ctype.h>
 #include <string.h>
 
 #include "cmd/commands.h"
+#include "cmd/letters.h"
 
 #define MAX_WORD 40 /* longer words get no suggestion */
 
@@ -12,8 +12,6 @@ static int min3(int a, int b, int c)
 
     return least < c ? least : c;
 }
-
-static int lower(char c) { return tolower((unsigned char)c); }
 
 /* Insertions, deletions, replacements and swaps of neighbours that make one word of the other.
  * rows[i % 3][j]: for the first i characters of a and j of b. */
@@ -29,11 +27,11 @@ static int distance(const char *a, const char *b)
 
         row[0] = i;
         for (int j = 1; j <= nb; j++) {
-            bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            bool same = cmd_lower(a[i - 1]) == cmd_lower(b[j - 1]);
 
             row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + !same);
-            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-                lower(a[i - 2]) == lower(b[j - 1]) && two_above[j - 2] + 1 < row[j])
+            if (i > 1 && j > 1 && cmd_lower(a[i - 1]) == cmd_lower(b[j - 2]) &&
+                cmd_lower(a[i - 2]) == cmd_lower(b[j - 1]) && two_above[j - 2] + 1 < row[j])
                 row[j] = two_above[j - 2] + 1;
         }
     }

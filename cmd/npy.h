@@ -14,7 +14,7 @@ bool cmd_npy_header_read(arras_npy_header *out, int fd, const char *name, cmd_er
  * `header`: how it was stored; may be NULL. */
 bool cmd_npy_read(cmd_array *out, arras_npy_header *header, int fd, const char *name,
                   cmd_error *err);
-/* The same, but cells stay in the order of the file: for what does not depend on it. */
+/* The same, but cells stay in the order of the file, which the array tells. */
 bool cmd_npy_read_unordered(cmd_array *out, int fd, const char *name, cmd_error *err);
 bool cmd_npy_write(cmd_output *out, const cmd_array *a, cmd_error *err);
 /* Gives an array, of which type and shape are set, memory in the file itself, header and all: what

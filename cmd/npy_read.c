@@ -93,16 +93,18 @@ static bool check_length(int64_t have, int64_t bytes, const char *name, cmd_erro
         name, bytes, have);
 }
 
-/* Maps what follows in a regular file.  False without a message when it can't be mapped. */
-static bool map_data(cmd_array *a, int fd, off_t start, int64_t bytes)
+/* Maps what follows in a regular file, to be written to, in memory only, if its cells must be made
+ * regular.  False without a message when it can't be mapped. */
+static bool map_data(cmd_array *a, bool is_written, int fd, off_t start, int64_t bytes)
 {
+    int    access = is_written ? PROT_READ | PROT_WRITE : PROT_READ;
     off_t  page = sysconf(_SC_PAGESIZE);
     off_t  first = start / page * page;
     size_t length = (size_t)(start - first + bytes);
 
     if (bytes == 0 || start % (off_t)arras_dtype_size(a->dtype) != 0)
         return false;
-    char *base = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, first);
+    char *base = mmap(NULL, length, access, MAP_PRIVATE, fd, first);
     if (base == MAP_FAILED)
         return false;
     a->data = base + (start - first);
@@ -111,12 +113,13 @@ static bool map_data(cmd_array *a, int fd, off_t start, int64_t bytes)
     return true;
 }
 
+/* bytes: as they are stored, which come to be where the array ends. */
 static bool read_data(cmd_array *a, int fd, int64_t bytes, const char *name, cmd_error *err)
 {
     if (!cmd_array_new(a, a->dtype, a->rank, a->shape))
-        return cmd_fail(err, "%s: no memory for %" PRId64 " bytes", name, bytes);
+        return cmd_fail(err, "%s: no memory for %" PRId64 " bytes", name, cmd_array_bytes(a));
     cmd_progress_stage("reading", bytes);
-    int64_t have = read_bytes(fd, a->data, (size_t)bytes);
+    int64_t have = read_bytes(fd, (char *)a->data + cmd_array_bytes(a) - bytes, (size_t)bytes);
     if (have < 0)
         cmd_fail(err, "cannot read %s: %s", name, strerror(errno));
     if (have >= 0 && check_length(have, bytes, name, err))
@@ -125,7 +128,8 @@ static bool read_data(cmd_array *a, int fd, int64_t bytes, const char *name, cmd
     return false;
 }
 
-static bool load_data(cmd_array *a, int fd, const char *name, cmd_error *err)
+static bool load_data(cmd_array *a, const arras_npy_header *h, int fd, const char *name,
+                      cmd_error *err)
 {
     struct stat file;
     off_t       start = lseek(fd, 0, SEEK_CUR);
@@ -133,16 +137,22 @@ static bool load_data(cmd_array *a, int fd, const char *name, cmd_error *err)
 
     if (bytes < 0)
         return cmd_fail(err, "%s: its header promises more bytes than there can be", name);
+    bytes = h->half ? bytes / 2 : bytes;
     bool is_file = start >= 0 && fstat(fd, &file) == 0 && S_ISREG(file.st_mode);
     if (is_file && !check_length(file.st_size - start, bytes, name, err))
         return false;
-    return (is_file && map_data(a, fd, start, bytes)) || read_data(a, fd, bytes, name, err);
+    bool is_written = h->swapped || h->dtype == ARRAS_BOOL;
+
+    return (is_file && !h->half && map_data(a, is_written, fd, start, bytes)) ||
+           read_data(a, fd, bytes, name, err);
 }
 
 /* Byte order, and booleans that are neither 0 nor 1. */
 static void make_regular(cmd_array *a, const arras_npy_header *h)
 {
-    if (h->swapped)
+    if (h->half)
+        arras_half_widen(a->data, cmd_array_count(a), h->swapped);
+    else if (h->swapped)
         cmd_array_swap_bytes(a);
     if (a->dtype == ARRAS_BOOL)
         cmd_array_normalise_bools(a);
@@ -155,9 +165,10 @@ static bool read_unordered(cmd_array *out, arras_npy_header *h, int fd, const ch
         return false;
     cmd_array a = { .dtype = h->dtype, .rank = h->rank };
     memcpy(a.shape, h->shape, sizeof a.shape);
-    if (!load_data(&a, fd, name, err))
+    if (!load_data(&a, h, fd, name, err))
         return false;
     make_regular(&a, h);
+    a.fortran = h->fortran && h->rank > 1;
     *out = a;
     return true;
 }
@@ -177,8 +188,8 @@ bool cmd_npy_read(cmd_array *out, arras_npy_header *header, int fd, const char *
 
     if (!read_unordered(&a, &h, fd, name, err))
         return false;
-    bool is_ordered = !h.fortran || h.rank < 2 || cmd_array_count(&a) == 0;
-    if (!is_ordered && !cmd_array_from_fortran(&a, name, err)) {
+    a.fortran = a.fortran && cmd_array_count(&a) > 0;
+    if (a.fortran && !cmd_array_from_fortran(&a, name, err)) {
         cmd_array_free(&a);
         return false;
     }

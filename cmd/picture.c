@@ -141,15 +141,11 @@ static void choose_range(cmd_picture *p, const cmd_wishes *w)
         leave_air(s);
 }
 
-bool cmd_picture_of(cmd_picture *out, const char *name, const cmd_array *a,
-                    const cmd_wishes *wishes, cmd_error *err)
+static bool look_at(cmd_picture *p, const char *name, const cmd_array *a, const cmd_wishes *wishes,
+                    cmd_error *err)
 {
-    cmd_picture *p = out;
-
-    *p = (cmd_picture){ 0 };
-    if (!cmd_view_of(&p->view, a, wishes->slice, err))
+    if (!cmd_view_measure(&p->statistics, &p->view, err))
         return false;
-    cmd_view_measure(&p->statistics, &p->view);
     if (isnan(p->statistics.min))
         return cmd_fail(err,
                         "none of the %" PRId64 " cells%s%s is a finite number: nothing to draw",
@@ -161,6 +157,20 @@ bool cmd_picture_of(cmd_picture *out, const char *name, const cmd_array *a,
     write_notes(p);
     return true;
 }
+
+bool cmd_picture_of(cmd_picture *out, const char *name, const cmd_array *a,
+                    const cmd_wishes *wishes, cmd_error *err)
+{
+    *out = (cmd_picture){ 0 };
+    if (!cmd_view_of(&out->view, a, wishes->slice, err))
+        return false;
+    if (look_at(out, name, a, wishes, err))
+        return true;
+    cmd_picture_free(out);
+    return false;
+}
+
+void cmd_picture_free(cmd_picture *p) { cmd_view_free(&p->view); }
 
 /* ---- Size ------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,8 @@
 /* picture.h -- what a picture of an array is made of, whatever it is drawn on: the part of the
  * array that is shown, its statistics, its cells at the size of the picture, the scale, the ticks.
  *
- * A view points into the array it was made of; fields and curves own their numbers. */
+ * A view points into the array it was made of, or reads of its file what is shown; fields and
+ * curves own their numbers. */
 #ifndef CMD_PICTURE_H
 #define CMD_PICTURE_H
 
@@ -14,9 +15,10 @@
 typedef struct cmd_view {
     arras_dtype dtype;
     const char *data;
+    struct cmd_window *window; /* of an array in a file, which has no data; else NULL */
     int         rank;      /* 1 or 2 */
     int64_t     length[2]; /* of a vector only [0] */
-    int64_t     step[2];   /* bytes */
+    int64_t     step[2];   /* bytes; of data */
     int64_t     first[2], stride[2]; /* indices of the array: cell k is first + k * stride */
     int         axis[2];             /* of the array */
     char        part[512];           /* "[3, :, ::2]"; empty when the whole array is shown */
@@ -25,9 +27,11 @@ typedef struct cmd_view {
 
 /* slice: "3,:,::2", or NULL for the middle of the leading axes. */
 bool cmd_view_of(cmd_view *out, const cmd_array *a, const char *slice, cmd_error *err);
+void cmd_view_free(cmd_view *v);
 /* `count` cells of a row from column `from`, as reals: true is 1, of complex numbers the absolute
  * value.  A vector has one row. */
-void    cmd_view_read(double *out, const cmd_view *v, int64_t row, int64_t from, int64_t count);
+bool    cmd_view_read(double *out, const cmd_view *v, int64_t row, int64_t from, int64_t count,
+                      cmd_error *err);
 int64_t cmd_view_rows(const cmd_view *v);
 int64_t cmd_view_columns(const cmd_view *v);
 
@@ -35,7 +39,7 @@ typedef struct cmd_view_statistics {
     int64_t count, nans, infinities;
     double  min, max, mean, std; /* of the finite cells; nan when there are none */
 } cmd_view_statistics;
-void cmd_view_measure(cmd_view_statistics *out, const cmd_view *v);
+bool cmd_view_measure(cmd_view_statistics *out, const cmd_view *v, cmd_error *err);
 
 /* The cells of a view at another size: each is the mean of the area it covers.  A cell without a
  * single number below it is nan. */
@@ -110,6 +114,7 @@ typedef struct cmd_wishes {
 } cmd_wishes;
 bool cmd_picture_of(cmd_picture *out, const char *name, const cmd_array *a,
                     const cmd_wishes *wishes, cmd_error *err);
+void cmd_picture_free(cmd_picture *p);
 /* "min -1  max 2  ..." */
 void cmd_picture_summary(char *out, size_t size, const cmd_picture *p);
 

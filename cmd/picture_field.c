@@ -55,7 +55,7 @@ static moments moments_of(const double *cells, int64_t n, cmd_view_statistics *s
     return m;
 }
 
-void cmd_view_measure(cmd_view_statistics *out, const cmd_view *v)
+bool cmd_view_measure(cmd_view_statistics *out, const cmd_view *v, cmd_error *err)
 {
     int64_t             rows = cmd_view_rows(v), columns = cmd_view_columns(v);
     cmd_view_statistics s = { .count = rows * columns, .min = INFINITY, .max = -INFINITY };
@@ -66,7 +66,8 @@ void cmd_view_measure(cmd_view_statistics *out, const cmd_view *v)
         for (int64_t at = 0; at < columns; at += BLOCK) {
             int64_t n = block_at(at, columns);
 
-            cmd_view_read(cells, v, row, at, n);
+            if (!cmd_view_read(cells, v, row, at, n, err))
+                return false;
             all = join(all, moments_of(cells, n, &s));
         }
     if (all.count == 0)
@@ -74,6 +75,7 @@ void cmd_view_measure(cmd_view_statistics *out, const cmd_view *v)
     s.mean = all.count > 0 ? all.mean : NAN;
     s.std = all.count > 0 ? sqrt(all.squares / all.count) : NAN;
     *out = s;
+    return true;
 }
 
 /* ---- Means ----------------------------------------------------------------------------------- */
@@ -88,7 +90,7 @@ typedef struct {
 } sums;
 
 /* Adds one row of cells to a line of w means. */
-static void gather_row(sums line, int w, const cmd_view *v, int64_t row)
+static bool gather_row(sums line, int w, const cmd_view *v, int64_t row, cmd_error *err)
 {
     int64_t n = cmd_view_columns(v), mean = 0, at = 0, mean_end = n;
     double  cells[BLOCK];
@@ -96,7 +98,8 @@ static void gather_row(sums line, int w, const cmd_view *v, int64_t row)
     for (int64_t from = 0; from < n; from += BLOCK) {
         int64_t count = block_at(from, n);
 
-        cmd_view_read(cells, v, row, from, count);
+        if (!cmd_view_read(cells, v, row, from, count, err))
+            return false;
         for (int64_t i = 0; i < count; i++)
             for (int64_t cell_end = (from + i + 1) * w; at < cell_end;) {
                 int64_t end = cell_end < mean_end ? cell_end : mean_end;
@@ -111,6 +114,7 @@ static void gather_row(sums line, int w, const cmd_view *v, int64_t row)
                 mean_end += at == mean_end ? n : 0;
             }
     }
+    return true;
 }
 
 static void add_line(sums to, sums line, int w, double weight)
@@ -135,18 +139,21 @@ static void spread_line(sums field, int rows, sums line, int w, int64_t row, int
     }
 }
 
-static void fill_field(sums field, sums line, const cmd_view *v, int rows, int columns)
+static bool fill_field(sums field, sums line, const cmd_view *v, int rows, int columns,
+                       cmd_error *err)
 {
     int64_t n = cmd_view_rows(v);
 
     for (int64_t row = 0; row < n; row++) {
         memset(line.sum, 0, (size_t)columns * sizeof *line.sum);
         memset(line.weight, 0, (size_t)columns * sizeof *line.weight);
-        gather_row(line, columns, v, row);
+        if (!gather_row(line, columns, v, row, err))
+            return false;
         spread_line(field, rows, line, columns, row, n);
     }
     for (int64_t i = 0; i < (int64_t)rows * columns; i++)
         field.sum[i] /= field.weight[i]; /* 0 / 0: nan where there was no number */
+    return true;
 }
 
 bool cmd_field_new(cmd_field *out, const cmd_view *v, int rows, int columns, cmd_error *err)
@@ -157,13 +164,12 @@ bool cmd_field_new(cmd_field *out, const cmd_view *v, int rows, int columns, cmd
                     calloc((size_t)columns, sizeof(double)) };
     bool   ok = field.sum && field.weight && line.sum && line.weight;
 
-    if (ok) {
-        fill_field(field, line, v, rows, columns);
+    ok = ok ? fill_field(field, line, v, rows, columns, err)
+            : cmd_fail(err, "out of memory for a picture of %d x %d cells", columns, rows);
+    if (ok)
         *out = (cmd_field){ rows, columns, field.sum };
-    } else {
+    else
         free(field.sum);
-        cmd_fail(err, "out of memory for a picture of %d x %d cells", columns, rows);
-    }
     free(field.weight);
     free(line.sum);
     free(line.weight);
@@ -185,18 +191,21 @@ static void add_point(cmd_curve *c, double x, double y)
     c->count++;
 }
 
-static void trace_cells(cmd_curve *c, const cmd_view *v)
+static bool trace_cells(cmd_curve *c, const cmd_view *v, cmd_error *err)
 {
     int64_t n = cmd_view_columns(v);
 
-    cmd_view_read(c->y, v, 0, 0, n);
+    if (!cmd_view_read(c->y, v, 0, 0, n, err))
+        return false;
     for (int64_t i = 0; i < n; i++)
         c->x[i] = ((double)i + 0.5) / (double)n;
     c->count = n;
+    return true;
 }
 
-/* The smallest and the largest of some cells; false when all are nan. */
-static bool extremes(double *low, double *high, const cmd_view *v, int64_t from, int64_t to)
+/* The smallest and the largest of some cells; low > high when all are nan. */
+static bool extremes(double *low, double *high, const cmd_view *v, int64_t from, int64_t to,
+                     cmd_error *err)
 {
     double cells[BLOCK];
 
@@ -205,17 +214,18 @@ static bool extremes(double *low, double *high, const cmd_view *v, int64_t from,
     for (int64_t at = from; at < to; at += BLOCK) {
         int64_t n = block_at(at, to);
 
-        cmd_view_read(cells, v, 0, at, n);
+        if (!cmd_view_read(cells, v, 0, at, n, err))
+            return false;
         for (int64_t i = 0; i < n; i++) {
             *low = cells[i] < *low ? cells[i] : *low;
             *high = cells[i] > *high ? cells[i] : *high;
         }
     }
-    return *low <= *high;
+    return true;
 }
 
 /* A column begins at the end that is nearer to where the last one stopped. */
-static void trace_envelope(cmd_curve *c, const cmd_view *v, int columns)
+static bool trace_envelope(cmd_curve *c, const cmd_view *v, int columns, cmd_error *err)
 {
     int64_t n = cmd_view_columns(v);
     double  last = NAN;
@@ -223,7 +233,9 @@ static void trace_envelope(cmd_curve *c, const cmd_view *v, int columns)
     for (int k = 0; k < columns; k++) {
         double x = (k + 0.5) / columns, low, high;
 
-        if (!extremes(&low, &high, v, n * k / columns, n * (k + 1) / columns)) {
+        if (!extremes(&low, &high, v, n * k / columns, n * (k + 1) / columns, err))
+            return false;
+        if (low > high) {
             add_point(c, x, NAN);
             last = NAN;
             continue;
@@ -234,6 +246,7 @@ static void trace_envelope(cmd_curve *c, const cmd_view *v, int columns)
             add_point(c, x, rise ? high : low);
         last = c->y[c->count - 1];
     }
+    return true;
 }
 
 bool cmd_curve_new(cmd_curve *out, const cmd_view *v, int columns, cmd_error *err)
@@ -246,10 +259,10 @@ bool cmd_curve_new(cmd_curve *out, const cmd_view *v, int columns, cmd_error *er
         cmd_curve_free(&c);
         return cmd_fail(err, "out of memory for a line of %zu points", points);
     }
-    if (envelope)
-        trace_envelope(&c, v, columns);
-    else
-        trace_cells(&c, v);
+    if (!(envelope ? trace_envelope(&c, v, columns, err) : trace_cells(&c, v, err))) {
+        cmd_curve_free(&c);
+        return false;
+    }
     *out = c;
     return true;
 }

@@ -84,14 +84,11 @@ static arras_status copy_strided(cmd_array *to, const cmd_array *from, const int
 
 bool cmd_array_from_fortran(cmd_array *a, const char *name, cmd_error *err)
 {
-    int64_t     strides[ARRAS_MAX_RANK], step = (int64_t)arras_dtype_size(a->dtype);
+    int64_t     strides[ARRAS_MAX_RANK];
     cmd_array   c;
     arras_error why;
 
-    for (int d = 0; d < a->rank; d++) {
-        strides[d] = step;
-        step *= a->shape[d];
-    }
+    cmd_array_steps(strides, a);
     if (!cmd_array_new(&c, a->dtype, a->rank, a->shape))
         return cmd_fail(err, "%s: no memory for a copy in C order", name);
     if (copy_strided(&c, a, strides, &why) != ARRAS_OK) {

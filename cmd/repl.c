@@ -3,6 +3,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
+#include "cmd/stored.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ static bool keep_results(cmd_work *w, cmd_session *s, cmd_error *err)
             return false;
         w->results[i] = (cmd_array){ 0 };
         cmd_session_forget_word(s, cmd_work_name(w, i));
-        cmd_session_print(cmd_work_name(w, i), cmd_session_find(s, cmd_work_name(w, i)));
+        if (!cmd_session_print(cmd_work_name(w, i), cmd_session_find(s, cmd_work_name(w, i)), err))
+            return false;
     }
     return true;
 }
@@ -39,21 +41,28 @@ static void warn_once(cmd_session *s, const cmd_work *w)
 
     if (warning && !s->warned)
         cmd_warn("%s (until then the reference evaluator computes, which is slow)", warning);
+    if (w->compiled && !warning)
+        cmd_warn_uncached(NULL);
     s->warned |= warning != NULL;
 }
 
 static bool evaluate(cmd_session *s, const char *text, cmd_error *err)
 {
-    cmd_work w = { 0 };
-    bool     ok;
+    const cmd_array *named = cmd_session_find(s, text);
+    cmd_work         w = { 0 };
+    bool             ok;
 
-    if (command_meant(text) && !cmd_session_find(s, text))
+    /* The value of the expression would be a copy of all of it. */
+    if (named && (named->stored || cmd_array_bytes(named) > CMD_SMALL))
+        return cmd_session_print(text, named, err);
+
+    if (command_meant(text) && !named)
         return cmd_fail(err, "there is no array `%s`; the command is %s", text,
                         command_meant(text));
     ok = cmd_work_lower(&w, s, text, err);
 
     if (ok && w.graph) {
-        ok = cmd_work_compile(&w, err);
+        ok = cmd_work_compile(&w, s, err);
         warn_once(s, &w);
         ok = ok && cmd_work_launch(&w, s, err) && keep_results(&w, s, err);
     }
@@ -73,7 +82,7 @@ static bool answer(cmd_session *s, char *text)
 
     while (length > 0 && strchr(" \t\n", text[length - 1]))
         text[--length] = '\0';
-    cmd_repl_interrupt_clear();
+    cmd_interrupt_note(false);
     ok = *start == ':' ? cmd_repl_command_run(s, start + 1, &err) : evaluate(s, text, &err);
     fflush(stdout);
     if (!ok)

@@ -37,7 +37,7 @@ void cmd_session_drop(cmd_session *s, const char *name);
 void cmd_session_note_words(cmd_session *s, const char *text);
 void cmd_session_forget_word(cmd_session *s, const char *word);
 /* "name : f64[3, 4]" and the array below it. */
-void cmd_session_print(const char *name, const cmd_array *a);
+bool cmd_session_print(const char *name, const cmd_array *a, cmd_error *err);
 
 /* ---- The work of one line -------------------------------------------------------------------- */
 
@@ -58,12 +58,14 @@ typedef struct cmd_work {
     cmd_renewed   *renewed;
     arras_graph   *graph; /* NULL when the text has no results: a let, an edge */
     arras_program *compiled;
+    bool           streams; /* it reads arrays that stay in their files */
+    char          *passes;  /* how it does that, as the library explains it; NULL: not launched */
     int            count; /* of results */
     cmd_array     *results;
 } cmd_work;
 
 bool cmd_work_lower(cmd_work *w, cmd_session *s, const char *text, cmd_error *err);
-bool cmd_work_compile(cmd_work *w, cmd_error *err);
+bool cmd_work_compile(cmd_work *w, cmd_session *s, cmd_error *err);
 /* May be repeated.  Ctrl-C ends it with a message. */
 bool        cmd_work_launch(cmd_work *w, const cmd_session *s, cmd_error *err);
 const char *cmd_work_name(const cmd_work *w, int i);
@@ -82,16 +84,17 @@ typedef struct cmd_repl_command {
 const cmd_repl_command *cmd_repl_command_at(int i); /* NULL when out of range */
 /* `line` begins after the colon. */
 bool cmd_repl_command_run(cmd_session *s, const char *line, cmd_error *err);
-/* name=SOURCE, or SOURCE, which names the array after its file. */
+/* name=SOURCE, or SOURCE, which names the array after its file.  One that is large stays there:
+ * lines that use it read what they need. */
 bool cmd_session_load(cmd_session *s, const char *what, cmd_error *err);
 
 /* ---- Ctrl-C ---------------------------------------------------------------------------------- */
 
-/* From now on Ctrl-C is only noted, and cancels the run that is watched. */
+/* From now on Ctrl-C is only noted (cmd/interrupt.h), and cancels what is watched. */
 bool cmd_repl_interrupt_start(cmd_error *err);
-bool cmd_repl_interrupted(void);
-void cmd_repl_interrupt_clear(void);
-void cmd_repl_interrupt_watch(arras_run *run); /* NULL: none */
+/* Called, from another thread, with what is watched. */
+typedef void cmd_canceller(void *work);
+void cmd_repl_interrupt_watch(cmd_canceller *cancel, void *work); /* cancel NULL: nothing */
 
 /* ---- Lines of input -------------------------------------------------------------------------- */
 

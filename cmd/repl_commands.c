@@ -1,13 +1,15 @@
 /* repl_commands.c -- the commands of the REPL: lines that begin with a colon. */
 #include "cmd/commands.h"
+#include "cmd/letters.h"
 #include "cmd/print_array.h"
 #include "cmd/quantity.h"
+#include "cmd/rearrange.h"
 #include "cmd/repl.h"
 #include "cmd/run_job.h"
 #include "cmd/show.h"
 #include "cmd/source.h"
+#include "cmd/stored.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +48,7 @@ static bool explain(cmd_session *s, const char *rest, cmd_error *err)
     arras_error why;
     char       *text = NULL;
     bool        ok = cmd_work_lower(&w, s, rest, err) && need_expression(&w, err) &&
-              cmd_work_compile(&w, err) && cmd_work_launch(&w, s, err);
+              cmd_work_compile(&w, s, err) && cmd_work_launch(&w, s, err);
 
     if (ok && arras_program_warning(w.compiled))
         puts(
@@ -54,6 +56,8 @@ static bool explain(cmd_session *s, const char *rest, cmd_error *err)
     else if (ok &&
              arras_program_print(&text, NULL, w.compiled, ARRAS_PROGRAM_EXPLAIN, &why) != ARRAS_OK)
         ok = cmd_fail(err, "%s", why.text);
+    if (ok && w.passes)
+        fputs(w.passes, stdout);
     if (text)
         fputs(text, stdout);
     arras_text_free(text);
@@ -88,14 +92,14 @@ static const char *origin_of(const arras_counters *c)
     return c->from_memory ? ", found in memory" : c->from_disk ? ", kernels found on disk" : "";
 }
 
-static bool time_work(cmd_work *w, const cmd_session *s, cmd_error *err)
+static bool time_work(cmd_work *w, cmd_session *s, cmd_error *err)
 {
     char           text[CMD_QUANTITY_ROOM];
     int64_t        began = cmd_now(), best;
     int            launches;
     arras_counters c;
 
-    if (!cmd_work_compile(w, err))
+    if (!cmd_work_compile(w, s, err))
         return false;
     int64_t compiled = cmd_now() - began;
     if (!measure(&best, &launches, w, s, err))
@@ -104,8 +108,11 @@ static bool time_work(cmd_work *w, const cmd_session *s, cmd_error *err)
     printf("compiled in %s (%" PRId64 " kernel%s%s)\n", cmd_quantity_time(text, compiled),
            c.kernels, c.kernels == 1 ? "" : "s", origin_of(&c));
     printf("launched in %s, the best of %d", cmd_quantity_time(text, best), launches);
-    printf("; %s moved, %.1f GB/s\n", cmd_quantity_bytes(text, c.bytes_moved),
-           (double)c.bytes_moved / (double)(best > 0 ? best : 1));
+    if (w->streams) /* what it moves depends on its tiles */
+        printf("; it reads files, piece by piece\n");
+    else
+        printf("; %s moved, %.1f GB/s\n", cmd_quantity_bytes(text, c.bytes_moved),
+               (double)c.bytes_moved / (double)(best > 0 ? best : 1));
     return true;
 }
 
@@ -122,10 +129,10 @@ static bool time_text(cmd_session *s, const char *rest, cmd_error *err)
 
 static bool is_name(const char *s, size_t length)
 {
-    if (length == 0 || !(isalpha((unsigned char)*s) || *s == '_'))
+    if (length == 0 || !(cmd_is_letter(*s) || *s == '_'))
         return false;
     for (size_t i = 0; i < length; i++)
-        if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '.')
+        if (!cmd_is_name(s[i]) && s[i] != '.')
             return false;
     return s[length - 1] != '.';
 }
@@ -140,9 +147,9 @@ static bool name_of_file(char *out, size_t size, const char *source, cmd_error *
         return cmd_fail(err, "`%s` gives no name for the array: write :load name=%s", source,
                         source);
     for (size_t i = 0; i < n; i++)
-        out[i] = isalnum((unsigned char)base[i]) ? base[i] : '_';
+        out[i] = cmd_is_name(base[i]) ? base[i] : '_';
     out[n] = '\0';
-    if (isdigit((unsigned char)out[0]))
+    if (cmd_is_digit(out[0]))
         out[0] = '_';
     return true;
 }
@@ -170,7 +177,7 @@ bool cmd_session_load(cmd_session *s, const char *what, cmd_error *err)
         return false;
     if (strcmp(source, "-") == 0)
         return cmd_fail(err, "standard input has the lines of the session: load from a file");
-    if (!cmd_source_read(&a, source, err))
+    if (!cmd_source_open(&a, source, CMD_SMALL, err))
         return false;
     if (!cmd_session_set(s, name, &a, err)) {
         cmd_array_free(&a);
@@ -205,17 +212,51 @@ static bool unknown_array(const cmd_session *s, const char *name, cmd_error *err
     return false;
 }
 
+static void cancel_copy(void *work) { arras_rechunk_cancel(work); }
+
+/* From file to file, piece by piece. */
+static bool copy_stored(const char *sink, const cmd_array *a, cmd_error *err)
+{
+    arras_sink       *to;
+    arras_rechunking *work;
+    arras_error       why;
+
+    if (!cmd_sink_create(&to, sink, a, err))
+        return false;
+    if (arras_rechunk_start(&work, a->stored, to, NULL, &why) != ARRAS_OK) {
+        arras_sink_abandon(to);
+        return cmd_fail(err, "%s", why.text);
+    }
+    cmd_repl_interrupt_watch(cancel_copy, work);
+    arras_status status = arras_rechunk_wait(work, &why);
+    cmd_repl_interrupt_watch(NULL, NULL);
+    arras_rechunk_free(work);
+    if (status == ARRAS_OK)
+        return cmd_stored_finish(to, err);
+    arras_sink_abandon(to);
+    return cmd_fail(err, "%s", status == ARRAS_ECANCEL ? "cancelled" : why.text);
+}
+
+/* What is not a file is written from memory. */
+static bool write_array(const char *sink, const char *name, cmd_array *a, cmd_error *err)
+{
+    if (a->stored && cmd_sink_is_file(sink))
+        return copy_stored(sink, a, err);
+    return (!a->stored || cmd_stored_fetch(a, name, err)) &&
+           (!a->fortran || cmd_array_from_fortran(a, name, err)) && cmd_sink_write(sink, a, err);
+}
+
 static bool save(cmd_session *s, const char *rest, cmd_error *err)
 {
-    char             name[256];
-    const char      *sink = split_name(name, sizeof name, rest);
-    const cmd_array *a = sink ? cmd_session_find(s, name) : NULL;
+    char        name[256];
+    const char *sink = split_name(name, sizeof name, rest);
+    cmd_array  *a = sink ? cmd_session_find(s, name) : NULL;
 
     if (!sink || !*sink)
         return cmd_fail(err, "say what to save and where, as in :save h=sea.npy");
     if (strcmp(sink, "-") == 0 && isatty(STDOUT_FILENO))
         return cmd_fail(err, "standard output is this terminal: save to a file");
-    return a ? cmd_sink_write(sink, a, err) : unknown_array(s, name, err);
+    return a ? write_array(sink, name, a, err) : unknown_array(s, name, err);
 }
 
 static bool names(cmd_session *s, const char *rest, cmd_error *err)
@@ -260,7 +301,7 @@ static bool show_what(cmd_session *s, const cmd_show_request *r, cmd_error *err)
     if (is_name(r->source, strlen(r->source)))
         return unknown_array(s, r->source, err);
     ok = cmd_work_lower(&w, s, r->source, err) && need_expression(&w, err) &&
-         cmd_work_compile(&w, err) && cmd_work_launch(&w, s, err) &&
+         cmd_work_compile(&w, s, err) && cmd_work_launch(&w, s, err) &&
          cmd_show_array(r, r->source, &w.results[0], err);
     cmd_work_free(&w);
     return ok;

@@ -1,7 +1,7 @@
 /* repl_complete.c -- what could stand at the cursor: commands, names, functions, files. */
+#include "cmd/letters.h"
 #include "cmd/repl.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static bool file_start(size_t *start, const char *line, size_t cursor)
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
+static bool in_word(char c) { return cmd_is_name(c) || c == '.'; }
 
 static void add_words(cmd_completion *c, const cmd_session *s, const char *start, size_t length)
 {

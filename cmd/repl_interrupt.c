@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
-static atomic_bool     interrupted;
 static int             wake[2]; /* a pipe: one byte for each Ctrl-C */
 static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
-static arras_run      *watched; /* guarded by watch_lock */
+/* Guarded by watch_lock: */
+static cmd_canceller *stop;
+static void          *watched;
 
 static void handle(int signal)
 {
@@ -21,7 +21,7 @@ static void handle(int signal)
     ssize_t written;
 
     (void)signal;
-    atomic_store(&interrupted, true);
+    cmd_interrupt_note(true);
     do
         written = write(wake[1], "", 1);
     while (written < 0 && errno == EINTR);
@@ -38,8 +38,8 @@ static void *watch(void *unused)
         if (n < 0 && errno != EINTR)
             break;
         pthread_mutex_lock(&watch_lock);
-        if (watched)
-            arras_launch_cancel(watched);
+        if (stop)
+            stop(watched);
         pthread_mutex_unlock(&watch_lock);
     }
     return NULL;
@@ -75,16 +75,13 @@ bool cmd_repl_interrupt_start(cmd_error *err)
     return true;
 }
 
-bool cmd_repl_interrupted(void) { return atomic_load(&interrupted); }
-
-void cmd_repl_interrupt_clear(void) { atomic_store(&interrupted, false); }
-
-void cmd_repl_interrupt_watch(arras_run *run)
+void cmd_repl_interrupt_watch(cmd_canceller *cancel, void *work)
 {
     pthread_mutex_lock(&watch_lock);
-    watched = run;
+    stop = cancel;
+    watched = work;
     /* It may have come just before. */
-    if (run && cmd_repl_interrupted())
-        arras_launch_cancel(run);
+    if (stop && cmd_interrupted())
+        stop(watched);
     pthread_mutex_unlock(&watch_lock);
 }

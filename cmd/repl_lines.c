@@ -100,16 +100,33 @@ static unsigned char complete(EditLine *editor, int key)
 
 /* ---- History --------------------------------------------------------------------------------- */
 
+/* As root with the HOME of a user (sudo), what is made would lock that user out. */
+static bool make_folder(const char *path, uid_t *owner)
+{
+    struct stat s;
+
+    if (stat(path, &s) == 0) {
+        *owner = s.st_uid;
+        return true;
+    }
+    if (geteuid() == 0 && *owner != 0)
+        return false;
+    *owner = geteuid();
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
 static bool make_folders(char *path)
 {
+    uid_t owner = 0;
+
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
+        bool ok = make_folder(path, &owner);
         *slash = '/';
         if (!ok)
             return false;
     }
-    return true;
+    return geteuid() != 0 || owner == 0;
 }
 
 static char *find_history_file(void)

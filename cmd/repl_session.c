@@ -1,8 +1,8 @@
 /* repl_session.c -- the arrays and definitions that stay between the lines of a REPL. */
+#include "cmd/letters.h"
 #include "cmd/print_array.h"
 #include "cmd/repl.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,13 +81,20 @@ void cmd_session_drop(cmd_session *s, const char *name)
             (size_t)(--s->count - i) * sizeof *s->variables);
 }
 
-void cmd_session_print(const char *name, const cmd_array *a)
+bool cmd_session_print(const char *name, const cmd_array *a, cmd_error *err)
 {
+    bool ok = true;
+
     printf("%s : ", name);
     cmd_print_type(stdout, a);
     fputs(a->rank == 0 ? " = " : "\n", stdout);
-    cmd_print_array(stdout, a, cmd_print_width(stdout));
-    putchar('\n');
+    if (a->stored)
+        ok = cmd_print_stored(stdout, a, cmd_print_width(stdout), err);
+    else
+        cmd_print_array(stdout, a, cmd_print_width(stdout));
+    if (ok)
+        putchar('\n');
+    return ok;
 }
 
 /* ---- Words ----------------------------------------------------------------------------------- */
@@ -96,7 +103,7 @@ static size_t name_length(const char *s)
 {
     size_t n = 0;
 
-    while (isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '.')
+    while (cmd_is_name(s[n]) || s[n] == '.')
         n++;
     return n;
 }

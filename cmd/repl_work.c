@@ -1,6 +1,7 @@
 /* repl_work.c -- what is done with a text: lower, compile, launch. */
+#include "cmd/interrupt.h"
 #include "cmd/repl.h"
-#include "cmd/system_memory.h"
+#include "cmd/stored.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -90,8 +91,8 @@ static bool note_renewed(cmd_work *w, const lang_program *p, cmd_error *err)
 static bool value_of(cmd_array *out, cmd_session *s, const char *name, cmd_error *err)
 {
     cmd_work w = { 0 };
-    bool ok = add_text(&w, s, name, err) && lower_text(&w, s, err) && cmd_work_compile(&w, err) &&
-              cmd_work_launch(&w, s, err);
+    bool     ok = add_text(&w, s, name, err) && lower_text(&w, s, err) &&
+              cmd_work_compile(&w, s, err) && cmd_work_launch(&w, s, err);
 
     if (ok) {
         *out = w.results[0];
@@ -174,10 +175,11 @@ static bool make_result(cmd_array *out, arras_array y, const char *name, cmd_err
            cmd_fail(err, "out of memory for the result `%s`", name);
 }
 
-/* The arrays of the session are there already. */
+/* The arrays of the session are there already.  Results of arrays in files are made by the library,
+ * in tiles that take what is left, and copied. */
 static bool check_memory(const cmd_work *w, cmd_error *err)
 {
-    int64_t        available = cmd_memory_available(), needed;
+    int64_t        available = arras_memory_available(), needed;
     arras_summary  summary;
     arras_counters counters;
     arras_error    why;
@@ -185,13 +187,15 @@ static bool check_memory(const cmd_work *w, cmd_error *err)
     if (arras_summarize(&summary, w->graph, &why) != ARRAS_OK)
         return cmd_fail(err, "%s", why.text);
     arras_program_counters(&counters, w->compiled);
-    if (__builtin_add_overflow(summary.bytes_out, counters.planned, &needed))
+    int64_t more = w->streams ? summary.bytes_out : counters.planned;
+    if (__builtin_add_overflow(summary.bytes_out, more, &needed))
         needed = INT64_MAX;
     return needed <= available ||
            cmd_fail(err,
-                    "the arrays need %" PRId64 " bytes of memory (results %" PRId64
-                    ", temporaries %" PRId64 "), %" PRId64 " are free",
-                    needed, summary.bytes_out, counters.planned, available);
+                    "the arrays need %" PRId64 " bytes of memory (results %" PRId64 ", %s %" PRId64
+                    "), %" PRId64 " are free; `arras run` writes results to files",
+                    needed, summary.bytes_out, w->streams ? "copies of them" : "temporaries", more,
+                    available);
 }
 
 static bool make_results(cmd_work *w, cmd_error *err)
@@ -212,66 +216,150 @@ static bool make_results(cmd_work *w, cmd_error *err)
 
 static bool cancelled(cmd_error *err) { return cmd_fail(err, "cancelled"); }
 
-bool cmd_work_compile(cmd_work *w, cmd_error *err)
+/* Whether arrays in files are used.  Without kernels all of them is read: only those can be run
+ * piece by piece. */
+static bool choose_stream(cmd_work *w, cmd_session *s, cmd_error *err)
+{
+    for (int i = 0; i < s->count; i++) {
+        cmd_array *a = &s->variables[i].array;
+
+        if (!a->stored || !arras_find_input(w->graph, s->variables[i].name))
+            continue;
+        if (!arras_program_warning(w->compiled))
+            w->streams = true;
+        else if (!cmd_stored_fetch(a, s->variables[i].name, err))
+            return false;
+    }
+    return true;
+}
+
+bool cmd_work_compile(cmd_work *w, cmd_session *s, cmd_error *err)
 {
     arras_error why;
 
     if (arras_compile(&w->compiled, w->graph, NULL, &why) != ARRAS_OK)
         return cmd_fail(err, "%s", why.text);
-    if (cmd_repl_interrupted())
+    if (cmd_interrupted())
         return cancelled(err);
-    return make_results(w, err);
+    return choose_stream(w, s, err) && make_results(w, err);
 }
 
 const char *cmd_work_name(const cmd_work *w, int i) { return arras_output_name(w->graph, i); }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-static arras_binding bind(const char *name, const cmd_array *a)
+static arras_binding bind(const char *name, const cmd_array *a, int64_t *strides)
 {
-    return (arras_binding){ name, { a->data, a->dtype, a->rank, a->shape, NULL } };
+    cmd_array_steps(strides, a);
+    return (arras_binding){ name,
+                            { a->data, a->dtype, a->rank, a->shape, a->fortran ? strides : NULL } };
+}
+
+typedef struct {
+    int            n, nstored;
+    arras_binding *arrays; /* in memory */
+    int64_t (*strides)[ARRAS_MAX_RANK];
+    arras_stored *stored;
+} bindings;
+
+static void add_array(bindings *out, const char *name, const cmd_array *a)
+{
+    out->arrays[out->n] = bind(name, a, out->strides[out->n]);
+    out->n++;
 }
 
 /* Inputs that the program uses, and all results. */
-static int bind_all(arras_binding *out, const cmd_work *w, const cmd_session *s)
+static void bind_all(bindings *out, const cmd_work *w, const cmd_session *s)
 {
-    int n = 0;
+    for (int i = 0; i < s->count; i++) {
+        const cmd_variable *v = &s->variables[i];
 
-    for (int i = 0; i < s->count; i++)
-        if (arras_find_input(w->graph, s->variables[i].name))
-            out[n++] = bind(s->variables[i].name, &s->variables[i].array);
-    for (int i = 0; i < w->count; i++)
-        out[n++] = bind(cmd_work_name(w, i), &w->results[i]);
-    return n;
+        if (!arras_find_input(w->graph, v->name))
+            continue;
+        if (v->array.stored)
+            out->stored[out->nstored++] = (arras_stored){ v->name, v->array.stored, NULL };
+        else
+            add_array(out, v->name, &v->array);
+    }
+    for (int i = 0; i < w->count && !w->streams; i++)
+        add_array(out, cmd_work_name(w, i), &w->results[i]);
 }
 
-static bool run(cmd_work *w, int n, const arras_binding *bindings, cmd_error *err)
+static bool conclude(arras_status status, const arras_error *why, cmd_error *err)
+{
+    if (status == ARRAS_ECANCEL)
+        return cancelled(err);
+    return status == ARRAS_OK || cmd_fail(err, "%s", why->text);
+}
+
+static void cancel_launch(void *running) { arras_launch_cancel(running); }
+
+static bool launch(cmd_work *w, const bindings *b, cmd_error *err)
 {
     arras_error  why;
     arras_run   *running;
     arras_status status;
 
-    if (arras_launch_start(&running, w->compiled, n, bindings, &why) != ARRAS_OK)
+    if (arras_launch_start(&running, w->compiled, b->n, b->arrays, &why) != ARRAS_OK)
         return cmd_fail(err, "%s", why.text);
     /* The reference evaluator is done when it has started: there is nothing left to cancel. */
     if (!arras_program_warning(w->compiled))
-        cmd_repl_interrupt_watch(running);
+        cmd_repl_interrupt_watch(cancel_launch, running);
     status = arras_launch_wait(NULL, running, &why);
-    cmd_repl_interrupt_watch(NULL);
-    if (status == ARRAS_ECANCEL)
-        return cancelled(err);
-    return status == ARRAS_OK || cmd_fail(err, "%s", why.text);
+    cmd_repl_interrupt_watch(NULL, NULL);
+    return conclude(status, &why, err);
+}
+
+static void cancel_stream(void *stream) { arras_stream_cancel(stream); }
+
+static void take_results(cmd_work *w, const arras_results *results)
+{
+    for (int i = 0; i < w->count; i++)
+        memcpy(w->results[i].data, arras_results_find(results, cmd_work_name(w, i))->buffer.data,
+               (size_t)cmd_array_bytes(&w->results[i]));
+}
+
+static bool run_stream(cmd_work *w, const bindings *b, cmd_error *err)
+{
+    arras_stream_options options = { .memory = arras_memory_available() / 2 };
+    arras_results       *results = NULL;
+    arras_stream        *stream;
+    arras_error          why;
+
+    if (arras_stream_start(&stream, w->compiled, b->n, b->arrays, b->nstored, b->stored, &options,
+                           &why) != ARRAS_OK)
+        return cmd_fail(err, "%s", why.text);
+    arras_text_free(w->passes);
+    w->passes = NULL;
+    cmd_repl_interrupt_watch(cancel_stream, stream);
+    bool ok = (arras_stream_explain(&w->passes, stream, &why) == ARRAS_OK ||
+               cmd_fail(err, "%s", why.text)) &&
+              conclude(arras_stream_wait(&results, stream, &why), &why, err);
+    cmd_repl_interrupt_watch(NULL, NULL);
+    arras_stream_free(stream);
+    if (ok)
+        take_results(w, results);
+    arras_results_free(results);
+    return ok;
 }
 
 bool cmd_work_launch(cmd_work *w, const cmd_session *s, cmd_error *err)
 {
-    arras_binding *bindings = calloc((size_t)(s->count + w->count + 1), sizeof *bindings);
-    bool           ok;
+    size_t   most = (size_t)(s->count + w->count + 1);
+    bindings b = { .arrays = calloc(most, sizeof *b.arrays),
+                   .strides = calloc(most, sizeof *b.strides),
+                   .stored = calloc(most, sizeof *b.stored) };
+    bool     ok = b.arrays && b.strides && b.stored;
 
-    if (!bindings)
-        return cmd_fail(err, "out of memory");
-    ok = run(w, bind_all(bindings, w, s), bindings, err);
-    free(bindings);
+    if (ok) {
+        bind_all(&b, w, s);
+        ok = w->streams ? run_stream(w, &b, err) : launch(w, &b, err);
+    } else {
+        cmd_fail(err, "out of memory");
+    }
+    free(b.arrays);
+    free(b.strides);
+    free(b.stored);
     return ok;
 }
 
@@ -288,6 +376,7 @@ void cmd_work_free(cmd_work *w)
     for (int i = 0; i < w->count; i++)
         cmd_array_free(&w->results[i]);
     free(w->results);
+    arras_text_free(w->passes);
     arras_program_free(w->compiled);
     arras_graph_free(w->graph);
     *w = (cmd_work){ 0 };

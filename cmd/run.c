@@ -14,7 +14,6 @@
 #include "cmd/run_job.h"
 #include "cmd/run_stream.h"
 #include "cmd/source.h"
-#include "cmd/system_memory.h"
 #include "cmd/whole_file.h"
 
 int64_t cmd_now(void)
@@ -289,7 +288,7 @@ static bool lower(cmd_job *job, cmd_error *err)
 /* Inputs are there already, and results in files need no memory of their own. */
 static bool check_available(const cmd_job *job, const arras_counters *counters, cmd_error *err)
 {
-    int64_t results = cmd_results_bytes(job), available = cmd_memory_available();
+    int64_t results = cmd_results_bytes(job), available = arras_memory_available();
     int64_t used =
         results <= INT64_MAX - counters->planned ? results + counters->planned : INT64_MAX;
 
@@ -332,6 +331,8 @@ static bool compile(cmd_job *job, cmd_error *err)
     const char *warning = arras_program_warning(job->compiled);
     if (warning && !job->request.quiet && !job->request.options.reference)
         cmd_warn("%s (until then the reference evaluator computes, which is slow)", warning);
+    if (!warning && !job->request.quiet && !job->request.options.reference)
+        cmd_warn_uncached(&job->request.options);
     if (job->request.trace && arras_program_trace(job->compiled, true, &why) != ARRAS_OK)
         return cmd_fail(err, "%s", why.text);
     return true;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cmd/commands.h"
 #include "cmd/names.h"
@@ -180,6 +181,21 @@ static bool check_device(const char *value, cmd_error *err)
            cmd_fail(err, "unknown device %s; this version of arras knows: cpu", value);
 }
 
+/* Graphviz makes pictures of it; under the name of one its text would not open. */
+static bool set_dot(cmd_request *r, const char *value, cmd_error *err)
+{
+    static const char *const kinds[] = { ".png", ".svg", ".pdf", ".jpg", ".jpeg", ".gif" };
+    const char              *dot = strrchr(value, '.');
+
+    for (size_t i = 0; dot && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcasecmp(dot, kinds[i]) == 0)
+            return cmd_fail(err,
+                            "--dot %s: the graph is text; write %.*s.dot, then dot -T%s %.*s.dot",
+                            value, (int)(dot - value), value, dot + 1, (int)(dot - value), value);
+    r->dot = value;
+    return true;
+}
+
 static bool take_option(cmd_request *r, int option, const char *value, cmd_error *err)
 {
     switch (option) {
@@ -192,7 +208,7 @@ static bool take_option(cmd_request *r, int option, const char *value, cmd_error
     case OPT_EXPLAIN: r->explain = true; return true;
     case OPT_STATS: r->stats = true; return true;
     case OPT_TRACE: r->trace = value; return true;
-    case OPT_DOT: r->dot = value; return true;
+    case OPT_DOT: return set_dot(r, value, err);
     case OPT_REFERENCE: r->options.reference = true; return true;
     case OPT_ATTRIBUTES: r->attributes = value; return true;
     case OPT_CHUNK: return set_chunk(r, value, err);
@@ -292,6 +308,13 @@ static bool need_container(const cmd_request *r, const char *option, const char 
                     option, r->sinks[0].sink, what);
 }
 
+/* What .npy files can do, too. */
+static bool is_plain_codec(const cmd_request *r)
+{
+    return strcmp(r->codec, "none") == 0 ||
+           (strcmp(r->codec, "float16") == 0 && r->nsinks > 0 && !is_piped(r));
+}
+
 /* Nothing that was asked for is ignored silently. */
 static bool check_storing(const cmd_request *r, cmd_error *err)
 {
@@ -301,8 +324,7 @@ static bool check_storing(const cmd_request *r, cmd_error *err)
         return cmd_fail(err, "--resume goes on with files: what went to standard output is gone");
     return (!r->resume || need_sink(r, "--resume", err)) &&
            (!r->chunk || need_container(r, "--chunk", "chunks", err)) &&
-           (!r->codec || strcmp(r->codec, "none") == 0 ||
-            need_container(r, "--codec", "codecs", err)) &&
+           (!r->codec || is_plain_codec(r) || need_container(r, "--codec", "codecs", err)) &&
            (!r->attributes || need_container(r, "--attributes-from", "attributes", err));
 }
 

@@ -12,10 +12,6 @@
 #include "cmd/progress.h"
 #include "cmd/source.h"
 #include "cmd/stored.h"
-#include "cmd/system_memory.h"
-
-/* Below, reading everything first is as good. */
-#define WORTH_IT ((int64_t)16 << 20)
 
 static bool give_up(cmd_error *err, const arras_error *why)
 {
@@ -59,21 +55,15 @@ bool cmd_stream_open_input(cmd_input *in, cmd_error *err)
 
 bool cmd_stream_load_inputs(cmd_job *job, cmd_error *err)
 {
-    static const int64_t from_start[ARRAS_MAX_RANK];
-
     for (int i = 0; i < job->request.ninputs; i++) {
-        cmd_input  *in = &job->request.inputs[i];
-        cmd_array  *a = &in->array;
-        arras_error why;
+        cmd_input *in = &job->request.inputs[i];
 
         if (!in->stored)
             continue;
-        if (!cmd_array_new(a, a->dtype, a->rank, a->shape))
-            return cmd_fail(err, "%s: no memory for its cells", in->source);
-        if (arras_source_read(in->stored, from_start, a->shape, a->data, NULL, 0, &why) != ARRAS_OK)
-            return give_up(err, &why);
-        arras_source_close(in->stored);
+        in->array.stored = in->stored;
         in->stored = NULL;
+        if (!cmd_stored_fetch(&in->array, in->source, err))
+            return false;
     }
     return true;
 }
@@ -183,7 +173,7 @@ bool cmd_stream_decide(cmd_job *job, cmd_error *err)
     }
     if (arras_summarize(&summary, job->graph, &why) != ARRAS_OK)
         return give_up(err, &why);
-    int64_t limit = r->memory ? r->memory : cmd_memory_available();
+    int64_t limit = r->memory ? r->memory : arras_memory_available();
     int64_t all = summary.bytes_in <= INT64_MAX - summary.bytes_out
                       ? summary.bytes_in + summary.bytes_out
                       : INT64_MAX;
@@ -191,7 +181,7 @@ bool cmd_stream_decide(cmd_job *job, cmd_error *err)
         return false;
     /* Read before it is computed, all of an input would be logged. */
     job->streams = kept_bytes(job) <= limit &&
-                   (is_asked_for(r) || r->queries || all > limit || stored_bytes(job) > WORTH_IT);
+                   (is_asked_for(r) || r->queries || all > limit || stored_bytes(job) > CMD_SMALL);
     return (!job->streams || unmap_inputs(job, err)) && log_queries(job, err);
 }
 
@@ -403,7 +393,7 @@ static bool run_stream(cmd_job *job, arras_binding *memory, arras_stored *stored
 {
     int                  nstored = 0, n = bind_all(job, memory, stored, &nstored);
     int64_t              limit = job->request.memory;
-    arras_stream_options options = { .memory = limit ? limit : cmd_memory_available() / 2 };
+    arras_stream_options options = { .memory = limit ? limit : arras_memory_available() / 2 };
     const cmd_repeat    *repeat = &job->request.repeat;
     arras_stream        *stream;
     arras_results       *results = NULL;

@@ -3,6 +3,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
+#include "cmd/letters.h"
 #include "cmd/output_file.h"
 #include "cmd/source.h"
 #include "cmd/stored.h"
@@ -12,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { PNG, SVG, SLICE, RANGE, SIZE, COLOUR, DIVERGING, BARE, LOG_QUERIES };
 const cmd_option cmd_show_options[] = {
@@ -87,16 +87,33 @@ static bool set_option(cmd_show_request *r, int option, const char *value, cmd_e
     }
 }
 
-/* A picture of one kind under a name of the other would not open. */
-static bool check_ending(const char *file, const char *option, const char *wrong, const char *other,
-                         cmd_error *err)
+static bool same_word(const char *a, const char *b)
 {
-    size_t length = file ? strlen(file) : 0;
+    size_t length = strlen(a);
 
-    if (length < strlen(wrong) || strcasecmp(file + length - strlen(wrong), wrong) != 0)
+    return length == strlen(b) && cmd_same_letters(a, b, length);
+}
+
+/* Under the name of another kind it would not open.  Names without such an ending are free. */
+static bool check_ending(const char *file, const char *option, cmd_error *err)
+{
+    static const char *const kinds[] = { "png", "svg",  "jpg",  "jpeg", "gif", "pdf", "bmp",
+                                         "tif", "tiff", "webp", "eps",  "ps",  "npy", "h5",
+                                         "nc",  "zarr", "csv",  "txt",  "html" };
+    const char              *dot = file ? strrchr(file, '.') : NULL;
+
+    if (!dot || strchr(dot, '/') || same_word(dot + 1, option))
         return true;
-    return cmd_fail(err, "--%s %s: the name ends in %s; did you mean --%s %s?", option, file, wrong,
-                    other, file);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (same_word(dot + 1, kinds[i]))
+            return i < 2
+                       ? cmd_fail(err, "--%s %s: the name ends in .%s; did you mean --%s %s?",
+                                  option, file, kinds[i], kinds[i], file)
+                       : cmd_fail(err,
+                                  "--%s %s: the name ends in .%s; pictures are PNG or SVG: write "
+                                  "--%s %.*s.%s",
+                                  option, file, kinds[i], option, (int)(dot - file), file, option);
+    return true;
 }
 
 bool cmd_show_parse(cmd_show_request *out, int argc, char **argv, cmd_error *err)
@@ -111,8 +128,7 @@ bool cmd_show_parse(cmd_show_request *out, int argc, char **argv, cmd_error *err
             return false;
     if (out->bare && !out->png && !out->svg)
         return cmd_fail(err, "--bare is for files: add --png FILE or --svg FILE");
-    if (!check_ending(out->png, "png", ".svg", "svg", err) ||
-        !check_ending(out->svg, "svg", ".png", "png", err))
+    if (!check_ending(out->png, "png", err) || !check_ending(out->svg, "svg", err))
         return false;
     if (out->png && out->svg && strcmp(out->png, "-") == 0 && strcmp(out->svg, "-") == 0)
         return cmd_fail(err, "--png - and --svg - cannot both be standard output");
@@ -165,10 +181,11 @@ bool cmd_show_array(const cmd_show_request *r, const char *name, const cmd_array
 
     if (!cmd_picture_of(&p, name, a, &r->wishes, err))
         return false;
-    if (!r->png && !r->svg)
-        return print(r, &p, err);
-    return (!r->png || write_file(r->png, cmd_picture_png, &p, &paper, err)) &&
-           (!r->svg || write_file(r->svg, cmd_picture_svg, &p, &paper, err));
+    bool ok = r->png || r->svg || print(r, &p, err);
+    ok = ok && (!r->png || write_file(r->png, cmd_picture_png, &p, &paper, err)) &&
+         (!r->svg || write_file(r->svg, cmd_picture_svg, &p, &paper, err));
+    cmd_picture_free(&p);
+    return ok;
 }
 
 int cmd_show(int argc, char **argv)
@@ -183,7 +200,7 @@ int cmd_show(int argc, char **argv)
         return cmd_complain("%s", err.text);
     if (!request.source)
         return cmd_complain("say which array to show, as in: arras show sea.npy");
-    if (!cmd_source_read(&a, request.source, &err))
+    if (!cmd_source_open(&a, request.source, 0, &err))
         return cmd_complain("%s", err.text);
     ok = cmd_show_array(&request, request.source, &a, &err);
     cmd_array_free(&a);

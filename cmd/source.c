@@ -16,16 +16,66 @@
 
 /* ---- Sources --------------------------------------------------------------------------------- */
 
-static bool read_file(cmd_array *out, arras_npy_header *header, const char *file, cmd_error *err)
+/* How an array is wanted. */
+typedef struct {
+    const char       *name;   /* for messages about a literal */
+    arras_npy_header *header; /* out: version 0 for a literal; may be NULL */
+    int64_t           most;   /* bytes; what has more and can't be mapped stays in its file */
+} wish;
+
+/* Whether a file is to be mapped: not where that would not give the cells of the array, nor to look
+ * at some of them, as each page that is touched brings others. */
+static bool is_mapped(const arras_npy_header *h, const wish *w)
+{
+    return !h->swapped && h->dtype != ARRAS_BOOL && w->most > 0;
+}
+
+static bool is_regular(int fd)
 {
     struct stat s;
-    int         fd = open(file, O_RDONLY | O_CLOEXEC);
+
+    return fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+/* Whether a .npy stays in its file; *ok: whether that could be found out. */
+static bool stays(bool *ok, int fd, const char *file, const wish *w, cmd_error *err)
+{
+    arras_npy_header h = { 0 };
+
+    *ok = true;
+    if (w->most == INT64_MAX || !is_regular(fd))
+        return false;
+    *ok =
+        cmd_npy_header_read(&h, fd, file, err) &&
+        (lseek(fd, 0, SEEK_SET) == 0 || cmd_fail(err, "cannot read %s: %s", file, strerror(errno)));
+    cmd_array a = { .dtype = h.dtype, .rank = h.rank };
+    memcpy(a.shape, h.shape, sizeof a.shape);
+    int64_t bytes = cmd_array_bytes(&a);
+    return *ok && !is_mapped(&h, w) && bytes > w->most;
+}
+
+static bool read_open_file(cmd_array *out, int fd, const cmd_place *place, const wish *w,
+                           cmd_error *err)
+{
+    struct stat s;
+    bool        ok;
+
+    if (fstat(fd, &s) == 0 && S_ISDIR(s.st_mode))
+        return cmd_fail(err, "cannot read %s: it is a directory", place->file);
+    if (stays(&ok, fd, place->file, w, err))
+        return cmd_stored_read(out, place, w->most, err);
+    if (ok && w->most < INT64_MAX)
+        return cmd_npy_read_unordered(out, fd, place->file, err);
+    return ok && cmd_npy_read(out, w->header, fd, place->file, err);
+}
+
+static bool read_file(cmd_array *out, const cmd_place *place, const wish *w, cmd_error *err)
+{
+    int fd = open(place->file, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
-        return cmd_fail(err, "cannot read %s: %s", file, strerror(errno));
-    bool ok = fstat(fd, &s) == 0 && S_ISDIR(s.st_mode)
-                  ? cmd_fail(err, "cannot read %s: it is a directory", file)
-                  : cmd_npy_read(out, header, fd, file, err);
+        return cmd_fail(err, "cannot read %s: %s", place->file, strerror(errno));
+    bool ok = read_open_file(out, fd, place, w, err);
     close(fd);
     return ok;
 }
@@ -70,17 +120,17 @@ static bool check_ending(const char *file, cmd_error *err)
 }
 
 /* No ending that we know: a literal, or else any file with a .npy inside. */
-static bool read_other(cmd_array *out, arras_npy_header *header, const char *name,
-                       const char *source, const char *file, cmd_error *err)
+static bool read_other(cmd_array *out, const wish *w, const char *source, const cmd_place *place,
+                       cmd_error *err)
 {
     lang_error why = { "" };
 
-    if (read_literal(out, name, source, &why))
+    if (read_literal(out, w->name, source, &why))
         return true;
-    if (!check_ending(file, err))
+    if (!check_ending(place->file, err))
         return false;
-    if (access(file, F_OK) == 0)
-        return read_file(out, header, file, err);
+    if (access(place->file, F_OK) == 0)
+        return read_file(out, place, w, err);
     if (looks_like_literal(source))
         return cmd_fail(err, "%s", why.text);
     return cmd_fail(err,
@@ -89,8 +139,7 @@ static bool read_other(cmd_array *out, arras_npy_header *header, const char *nam
                     source);
 }
 
-static bool load_as(cmd_array *out, arras_npy_header *header, const char *name, const char *source,
-                    cmd_error *err)
+static bool load(cmd_array *out, const char *source, const wish *w, cmd_error *err)
 {
     cmd_place place;
     bool      ok;
@@ -98,13 +147,13 @@ static bool load_as(cmd_array *out, arras_npy_header *header, const char *name, 
     if (!cmd_place_parse(&place, source, err))
         return false;
     if (place.format == CMD_FORMAT_UNKNOWN && !cmd_stored_is(&place))
-        ok = read_other(out, header, name, source, place.file, err);
+        ok = read_other(out, w, source, &place, err);
     else if (place.format == CMD_FORMAT_STREAM)
-        ok = cmd_npy_read(out, header, STDIN_FILENO, "standard input", err);
+        ok = cmd_npy_read(out, w->header, STDIN_FILENO, "standard input", err);
     else if (place.format == CMD_FORMAT_NPY)
-        ok = read_file(out, header, place.file, err);
+        ok = read_file(out, &place, w, err);
     else
-        ok = cmd_stored_read(out, &place, err);
+        ok = cmd_stored_read(out, &place, w->most, err);
     cmd_place_free(&place);
     return ok;
 }
@@ -123,17 +172,22 @@ bool cmd_source_is_stored(const char *source)
 
 bool cmd_source_load(cmd_array *out, arras_npy_header *header, const char *source, cmd_error *err)
 {
-    return load_as(out, header, "literal", source, err);
+    return load(out, source, &(wish){ "literal", header, INT64_MAX }, err);
 }
 
 bool cmd_source_read(cmd_array *out, const char *source, cmd_error *err)
 {
-    return load_as(out, NULL, "literal", source, err);
+    return cmd_source_load(out, NULL, source, err);
+}
+
+bool cmd_source_open(cmd_array *out, const char *source, int64_t most, cmd_error *err)
+{
+    return load(out, source, &(wish){ "literal", NULL, most }, err);
 }
 
 bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, cmd_error *err)
 {
-    return load_as(out, NULL, name, source, err);
+    return load(out, source, &(wish){ name, NULL, INT64_MAX }, err);
 }
 
 bool cmd_source_has_parts(const char *source) { return cmd_sink_is_stored(source); }
@@ -174,8 +228,8 @@ static bool fail_sink(const char *file, cmd_error *err)
                         file, file);
     if (has_ending(file, ".png .svg .jpg .jpeg .pdf .gif"))
         return cmd_fail(err,
-                        "cannot write %s: -o writes arrays; for a picture write a .npy, then "
-                        "arras show y.npy --png y.png",
+                        "cannot write %s: that is no file of an array; for a picture write a .npy, "
+                        "then arras show y.npy --png y.png",
                         file);
     return cmd_fail(err, "cannot write %s: the name of a file must end in .npy, .h5, .nc or .zarr",
                     file);
@@ -195,15 +249,10 @@ static bool parse_sink(cmd_place *out, bool *appends, const char *sink, cmd_erro
 
 bool cmd_sink_is_stored(const char *sink)
 {
-    cmd_place place;
-    cmd_error err;
-    bool      appends;
+    size_t length = strlen(sink);
+    bool   appends = length > 1 && sink[length - 1] == '+';
 
-    if (!parse_sink(&place, &appends, sink, &err))
-        return false;
-    bool stored = place.format > CMD_FORMAT_NPY;
-    cmd_place_free(&place);
-    return stored;
+    return cmd_place_format(sink, length - appends) > CMD_FORMAT_NPY;
 }
 
 bool cmd_sink_store(arras_sink **out, const char *sink, const cmd_array *a, const char *like,
@@ -221,6 +270,34 @@ bool cmd_sink_store(arras_sink **out, const char *sink, const cmd_array *a, cons
     cmd_place_free(&place);
     cmd_place_free(&from);
     return ok;
+}
+
+bool cmd_sink_is_file(const char *sink)
+{
+    cmd_place place;
+    cmd_error unused;
+    bool      appends;
+
+    if (!parse_sink(&place, &appends, sink, &unused))
+        return false;
+    bool is_file = !appends && place.format >= CMD_FORMAT_NPY && !is_special(place.file);
+    cmd_place_free(&place);
+    return is_file;
+}
+
+bool cmd_sink_create(arras_sink **out, const char *sink, const cmd_array *a, cmd_error *err)
+{
+    arras_sink_options options = { 0 };
+    arras_error        why;
+    cmd_place          place;
+
+    if (!cmd_place_parse(&place, sink, err))
+        return false;
+    options.replace = place.format == CMD_FORMAT_NPY;
+    bool ok = arras_sink_create(out, place.file, place.part, a->dtype, a->rank, a->shape, &options,
+                                &why) == ARRAS_OK;
+    cmd_place_free(&place);
+    return ok || cmd_fail(err, "%s", why.text);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)

@@ -7,9 +7,12 @@
 
 /* A file, `-` for standard input, or a literal such as 3.5 or [1,2,3]. */
 bool cmd_source_read(cmd_array *out, const char *source, cmd_error *err);
-/* The same; messages about a literal say which input it is. */
+/* The same, but what has more bytes than `most` and can't be mapped stays in its file, and what can
+ * be mapped is in the order of its file. */
+bool cmd_source_open(cmd_array *out, const char *source, int64_t most, cmd_error *err);
+/* As cmd_source_read; messages about a literal say which input it is. */
 bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, cmd_error *err);
-/* The same; header->version is 0 for a literal.  header may be NULL. */
+/* As cmd_source_read; header->version is 0 for a literal.  header may be NULL. */
 bool cmd_source_load(cmd_array *out, arras_npy_header *header, const char *source, cmd_error *err);
 /* Whether it is an array in HDF5, netCDF, Zarr or another container of the library. */
 bool cmd_source_is_stored(const char *source);
@@ -26,6 +29,9 @@ bool cmd_sink_is_stored(const char *sink);
  * attributes; may be NULL. */
 bool cmd_sink_store(arras_sink **out, const char *sink, const cmd_array *a, const char *like,
                     cmd_error *err);
+/* Whether it is a new file of a format of the library, and such a file for an array's cells. */
+bool cmd_sink_is_file(const char *sink);
+bool cmd_sink_create(arras_sink **out, const char *sink, const cmd_array *a, cmd_error *err);
 /* Refuses a sink that would replace the file of a source, or one of the files it consists of. */
 bool cmd_sink_check_apart(const char *sink, const char *source, cmd_error *err);
 /* Only the first step of it: the file appears when the output is finished. */

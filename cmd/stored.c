@@ -1,16 +1,18 @@
 /* stored.c -- arrays in HDF5, netCDF and Zarr, through the library. */
 #include "cmd/stored.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/interrupt.h"
 #include "cmd/quantity.h"
-
-static const int64_t from_start[ARRAS_MAX_RANK];
 
 /* Files with other endings that begin as HDF5 or netCDF do; of pipes nothing must be read. */
 static bool is_container(const char *file)
@@ -78,28 +80,90 @@ bool cmd_stored_open(arras_source **out, const cmd_place *place, cmd_error *err)
     return ok;
 }
 
-static bool read_cells(cmd_array *out, arras_source *source, const cmd_place *place, cmd_error *err)
+/* So many rows that they are a piece of work, and whole chunks. */
+static int64_t rows_at_once(const arras_store_info *info, const cmd_array *a)
 {
-    const arras_store_info *info = arras_source_info(source);
-    arras_error             why;
+    int64_t bytes = cmd_array_bytes(a), rows = a->shape[0],
+            chunk = info->chunked ? info->chunk[0] : 1;
+    int64_t some =
+        CMD_SMALL < bytes ? (int64_t)((double)CMD_SMALL / (double)bytes * (double)rows) : rows;
 
-    if (!cmd_array_new(out, info->dtype, info->rank, info->shape))
-        return cmd_fail(err, "%s: no memory for its cells", place->file);
-    if (arras_source_read(source, from_start, info->shape, out->data, NULL, 0, &why) == ARRAS_OK)
-        return true;
-    cmd_array_free(out);
-    return give_up(err, &why);
+    return (some / chunk + 1) * chunk;
 }
 
-bool cmd_stored_read(cmd_array *out, const cmd_place *place, cmd_error *err)
+static bool read_slabs(cmd_array *a, cmd_error *err)
 {
-    arras_source *source;
+    const arras_store_info *info = arras_source_info(a->stored);
+    int64_t                 lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK], step = 0;
+    arras_error             why;
 
-    if (!cmd_stored_open(&source, place, err))
+    memcpy(hi, info->shape, sizeof hi);
+    if (a->rank > 0 && cmd_array_bytes(a) > 0) {
+        step = rows_at_once(info, a);
+        hi[0] = 0;
+    }
+    do {
+        char *to = a->data;
+
+        if (cmd_interrupted())
+            return cmd_fail(err, "cancelled");
+        if (step > 0) {
+            lo[0] = hi[0];
+            hi[0] = info->shape[0] - lo[0] < step ? info->shape[0] : lo[0] + step;
+            to += cmd_array_bytes(a) / info->shape[0] * lo[0];
+        }
+        if (arras_source_read(a->stored, lo, hi, to, NULL, 0, &why) != ARRAS_OK)
+            return give_up(err, &why);
+    } while (step > 0 && hi[0] < info->shape[0]);
+    return true;
+}
+
+static bool check_room(int64_t bytes, const char *name, cmd_error *err)
+{
+    int64_t available = arras_memory_available();
+
+    if (bytes < 0)
+        return cmd_fail(err, "%s: it has more bytes than there can be", name);
+    return bytes <= available ||
+           cmd_fail(err, "%s: its cells are %" PRId64 " bytes, and %" PRId64 " bytes are free",
+                    name, bytes, available);
+}
+
+bool cmd_stored_fetch(cmd_array *a, const char *name, cmd_error *err)
+{
+    cmd_array out;
+
+    if (!check_room(cmd_array_bytes(a), name, err))
         return false;
-    bool ok = read_cells(out, source, place, err);
-    arras_source_close(source);
+    if (!cmd_array_new(&out, a->dtype, a->rank, a->shape))
+        return cmd_fail(err, "%s: no memory for its cells", name);
+    out.stored = a->stored;
+    bool ok = read_slabs(&out, err);
+    out.stored = NULL;
+    cmd_array_free(ok ? a : &out);
+    if (ok)
+        *a = out;
     return ok;
+}
+
+bool cmd_stored_read(cmd_array *out, const cmd_place *place, int64_t most, cmd_error *err)
+{
+    cmd_array a = { 0 };
+
+    if (!cmd_stored_open(&a.stored, place, err))
+        return false;
+    const arras_store_info *info = arras_source_info(a.stored);
+    a.dtype = info->dtype;
+    a.rank = info->rank;
+    memcpy(a.shape, info->shape, sizeof a.shape);
+    int64_t bytes = cmd_array_bytes(&a);
+    bool    stays = most < INT64_MAX && (bytes < 0 || bytes > most);
+    if (!stays && !cmd_stored_fetch(&a, place->file, err)) {
+        cmd_array_free(&a);
+        return false;
+    }
+    *out = a;
+    return true;
 }
 
 /* ---- What there is --------------------------------------------------------------------------- */
@@ -175,11 +239,62 @@ bool cmd_stored_is_one(const cmd_place *place)
 {
     arras_source *source;
 
-    if (arras_source_open(&source, place->file, place->part, NULL) != ARRAS_OK)
-        return !is_listed(place); /* then opening it again says what is wrong */
+    arras_status status = arras_source_open(&source, place->file, place->part, NULL);
+    if (status != ARRAS_OK)
+        return status == ARRAS_ENOMEM ||
+               !is_listed(place); /* then opening it again says what is wrong */
     bool numbers = arras_source_info(source)->dtype != ARRAS_NO_DTYPE;
     arras_source_close(source);
     return numbers;
+}
+
+/* ---- Folders of .npy files ------------------------------------------------------------------- */
+
+static int is_npy(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+
+    return dot && dot != entry->d_name && strcasecmp(dot, ".npy") == 0;
+}
+
+static void list_file(const char *folder, const char *name)
+{
+    arras_source *source;
+    arras_error   why;
+    char         *path;
+
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return;
+    if (arras_source_open(&source, path, NULL, &why) == ARRAS_OK) {
+        const arras_store_info *info = arras_source_info(source);
+
+        printf("    %s\t%s[", name, arras_dtype_name(info->dtype));
+        for (int d = 0; d < info->rank; d++)
+            printf("%s%" PRId64, d ? ", " : "", info->shape[d]);
+        puts("]");
+        arras_source_close(source);
+    } else {
+        printf("    %s\t%s\n", name, why.text);
+    }
+    free(path);
+}
+
+/* Files that are not parts of one array; false when there are none. */
+static bool list_folder(const cmd_place *place)
+{
+    struct dirent **entries = NULL;
+    int             n = place->part || !is_directory(place->file)
+                            ? 0
+                            : scandir(place->file, &entries, is_npy, alphasort);
+
+    if (n > 0)
+        printf("%s holds\n", place->file);
+    for (int i = 0; i < n; i++) {
+        list_file(place->file, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return n > 0;
 }
 
 bool cmd_stored_list(const cmd_place *place, cmd_error *err)
@@ -187,6 +302,8 @@ bool cmd_stored_list(const cmd_place *place, cmd_error *err)
     arras_error why;
     char       *text;
 
+    if (list_folder(place))
+        return true;
     if (arras_source_list(&text, place->file, place->part, &why) != ARRAS_OK)
         return give_up(err, &why);
     printf("%s%s%s holds\n", place->file, place->part ? ":" : "", place->part ? place->part : "");

@@ -9,8 +9,12 @@ bool cmd_stored_is(const cmd_place *place);
 void cmd_stored_log_queries(const char *file);
 /* An array of numbers, to be closed; its reads are noted where that was asked for. */
 bool cmd_stored_open(arras_source **out, const cmd_place *place, cmd_error *err);
-/* All cells of an array. */
-bool cmd_stored_read(cmd_array *out, const cmd_place *place, cmd_error *err);
+/* Bytes of an array that is as well read at once as when it is needed. */
+#define CMD_SMALL ((int64_t)16 << 20)
+/* All cells of an array; one that has more bytes than `most` stays in its file. */
+bool cmd_stored_read(cmd_array *out, const cmd_place *place, int64_t most, cmd_error *err);
+/* All cells of an array that has stayed there, now.  Ctrl-C in the REPL ends it with a message. */
+bool cmd_stored_fetch(cmd_array *a, const char *name, cmd_error *err);
 /* The refusal of an array that holds something else. */
 bool cmd_stored_no_numbers(const arras_store_info *info, const char *source, cmd_error *err);
 /* Whether this is one array of numbers, not a container of several, text or records. */

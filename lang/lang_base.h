@@ -59,6 +59,10 @@ size_t     lang_place_line(lang_place place); /* from 1 */
 bool lang_fail(lang_error *err, lang_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool lang_fail_memory(lang_error *err);
+/* Brackets in brackets take more of a stack than a caller may have.  `work` gives ARRAS_OK, or any
+ * other status when it wrote *err. */
+bool lang_with_room(arras_status (*work)(void *context, arras_error *err), void *context,
+                    lang_error *err);
 
 /* ---- Suggestions ----------------------------------------------------------------------------- */
 

@@ -33,52 +33,24 @@ static arras_expr end_of(lang_lowering *L, const lang_index *index)
     return index->moves ? lang_emit(L, index->end) : arras_expr_int(L->graph, index->hi);
 }
 
-/* One variable within another, the last one innermost. */
-static arras_expr reduce(lang_lowering *L, const lang_cell *cell, int reduction, arras_expr body)
+/* The number of cells, if all ranges are numbers and there is a cell; otherwise 0. */
+static int64_t cells_of(const lang_cell *cell)
 {
-    for (int i = cell->nindices - 1; body && i >= 0; i--) {
-        const lang_index *index = cell->indices[i];
-        arras_expr        first = first_of(L, index), end = end_of(L, index);
-
-        if (!first || !end)
-            return NULL;
-        body = lang_checked_expr(L, cell->node,
-                                 arras_expr_reduce(reduction, index->name, first, end, body));
-    }
-    return body;
-}
-
-/* How many cells are reduced; an untyped number where that is known, otherwise counted in the
- * body's own type, so that the mean of f32 stays f32. */
-static arras_expr count_cells(lang_lowering *L, const lang_cell *cell, arras_expr body)
-{
-    arras_graph *g = L->graph;
-    arras_expr   one = arras_expr_int(g, 1);
-    int64_t      count = 1;
-    bool         known = true;
+    int64_t count = 1;
 
     for (int i = 0; i < cell->nindices; i++) {
         const lang_index *index = cell->indices[i];
 
-        known =
-            known && !index->moves && !__builtin_mul_overflow(count, index->hi - index->lo, &count);
+        if (index->moves || index->hi <= index->lo ||
+            __builtin_mul_overflow(count, index->hi - index->lo, &count))
+            return 0;
     }
-    if (known)
-        return arras_expr_int(g, count);
-    one = arras_expr_apply(ARRAS_OP_where, 3,
-                           (arras_expr[]){ arras_expr_cast(one, ARRAS_BOOL), one, body });
-    return reduce(L, cell, ARRAS_REDUCE_sum, one);
+    return count;
 }
 
-static arras_expr emit_mean(lang_lowering *L, const lang_cell *cell, arras_expr body)
-{
-    arras_expr sum = reduce(L, cell, ARRAS_REDUCE_sum, body), count = count_cells(L, cell, body);
-
-    return sum && count ? apply2(ARRAS_OP_divide, sum, count) : NULL;
-}
-
-/* The place among several indices is that of one variable which counts their cells row by row. */
-static arras_expr emit_place(lang_lowering *L, lang_cell *cell)
+/* The place among several indices is that of one variable which counts their cells row by row: one
+ * range, which can be cut into parts. */
+static arras_expr emit_place(lang_lowering *L, lang_cell *cell, int64_t cells)
 {
     const char *name = cell->indices[0]->name;
     arras_expr  all = arras_expr_var(L->graph, name), body;
@@ -89,34 +61,50 @@ static arras_expr emit_place(lang_lowering *L, lang_cell *cell)
         int64_t     length = index->hi - index->lo;
         arras_expr  at = apply2(ARRAS_OP_floor_divide, all, arras_expr_int(L->graph, count));
 
-        if (index->moves || length < 1 || __builtin_mul_overflow(count, length, &count)) {
-            lang_fail(L->err, index->range->place,
-                      "`%s` over several indices needs ranges that are numbers and not empty",
-                      cell->reduction->word);
-            return NULL;
-        }
         if (i > 0)
             at = apply2(ARRAS_OP_remainder, at, arras_expr_int(L->graph, length));
         index->expr = add_int(L->graph, at, index->lo);
+        count *= length;
     }
     body = lang_emit(L, cell->parts[0]);
     if (!body)
         return NULL;
     return arras_expr_reduce(cell->reduction->reduction, name, arras_expr_int(L->graph, 0),
-                             arras_expr_int(L->graph, count), body);
+                             arras_expr_int(L->graph, cells), body);
+}
+
+/* Over the set of values of the indices. */
+static arras_expr emit_tuples(lang_lowering *L, const lang_cell *cell)
+{
+    const lang_reduction *r = cell->reduction;
+    int                   n = cell->nindices;
+    const char          **names = lang_alloc(L, (size_t)n, sizeof *names);
+    arras_expr           *lo = lang_alloc(L, (size_t)n, sizeof *lo);
+    arras_expr           *hi = lang_alloc(L, (size_t)n, sizeof *hi);
+    arras_expr            body = names && lo && hi ? lang_emit(L, cell->parts[0]) : NULL;
+
+    for (int i = 0; body && i < n; i++) {
+        names[i] = cell->indices[i]->name;
+        if (!(lo[i] = first_of(L, cell->indices[i])) || !(hi[i] = end_of(L, cell->indices[i])))
+            return NULL;
+    }
+    if (!body)
+        return NULL;
+    switch (r->kind) {
+    case LANG_R_MEAN: return arras_expr_mean_over(n, names, lo, hi, body);
+    case LANG_R_VAR: return arras_expr_var_over(n, names, lo, hi, 0, body);
+    case LANG_R_STD: return arras_expr_std_over(n, names, lo, hi, 0, body);
+    default: return arras_expr_reduce_over(r->reduction, n, names, lo, hi, body);
+    }
 }
 
 static arras_expr emit_reduce(lang_lowering *L, lang_cell *cell)
 {
-    arras_expr body;
+    int64_t cells = cells_of(cell);
 
-    if (cell->reduction->place && cell->nindices > 1)
-        return emit_place(L, cell);
-    body = lang_emit(L, cell->parts[0]);
-    if (!body)
-        return NULL;
-    return cell->reduction->mean ? emit_mean(L, cell, body)
-                                 : reduce(L, cell, cell->reduction->reduction, body);
+    return cell->reduction->kind == LANG_R_PLACE && cell->nindices > 1 && cells > 0
+               ? emit_place(L, cell, cells)
+               : emit_tuples(L, cell);
 }
 
 /* ---- Everything else ------------------------------------------------------------------------- */

@@ -163,6 +163,16 @@ bool lang_fail_memory(lang_error *err)
     return lang_fail(err, (lang_place){ 0 }, "out of memory");
 }
 
+bool lang_with_room(arras_status (*work)(void *context, arras_error *err), void *context,
+                    lang_error *err)
+{
+    arras_error why = { ARRAS_OK, "" };
+
+    if (arras_with_room(work, context, &why) == ARRAS_OK)
+        return true;
+    return why.text[0] ? lang_fail(err, (lang_place){ 0 }, "%s", why.text) : false;
+}
+
 /* ---- Suggestions ----------------------------------------------------------------------------- */
 
 enum { LONGEST_GUESS = 64 };

@@ -374,7 +374,8 @@ void lang_lowering_free(lang_lowering *L)
     lang_arena_free(&L->arena);
 }
 
-bool lang_lower(arras_graph **out, const lang_program *p, const lang_world *world, lang_error *err)
+static bool lower(arras_graph **out, const lang_program *p, const lang_world *world,
+                  lang_error *err)
 {
     given         w = { 0 };
     lang_list     outputs = { 0 }, order = { 0 };
@@ -396,4 +397,26 @@ bool lang_lower(arras_graph **out, const lang_program *p, const lang_world *worl
     else
         arras_graph_free(L.graph);
     return done;
+}
+
+typedef struct {
+    arras_graph       **out;
+    const lang_program *p;
+    const lang_world   *world;
+    lang_error         *err;
+} lowering;
+
+static arras_status lower_here(void *context, arras_error *err)
+{
+    const lowering *l = context;
+
+    (void)err;
+    return lower(l->out, l->p, l->world, l->err) ? ARRAS_OK : ARRAS_ETEXT;
+}
+
+bool lang_lower(arras_graph **out, const lang_program *p, const lang_world *world, lang_error *err)
+{
+    lowering l = { out, p, world, err };
+
+    return lang_with_room(lower_here, &l, err);
 }

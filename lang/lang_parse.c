@@ -380,10 +380,23 @@ static bool parse_output(lang_parser *p, lang_statement *s)
     return keep_parts(p, s, from);
 }
 
+/* result, and where a text has more of them result2, result3. */
+static lang_symbol *name_bare(lang_parser *p)
+{
+    char name[40] = "result";
+    int  n = 1;
+
+    for (size_t i = 0; i < p->unit->statements.count; i++)
+        n += ((const lang_statement *)p->unit->statements.items[i])->kind == LANG_EXPRESSION;
+    if (n > 1)
+        snprintf(name, sizeof name, "result%d", n);
+    return lang_symbol_get(p->symbols, name, strlen(name));
+}
+
 static bool parse_bare(lang_parser *p, lang_statement *s)
 {
     s->place = lang_token_place(p, 0);
-    s->symbol = lang_symbol_get(p->symbols, "result", strlen("result"));
+    s->symbol = name_bare(p);
     return (s->symbol || lang_fail_memory(p->err)) && parse_body(p, s);
 }
 

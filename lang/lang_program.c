@@ -108,7 +108,7 @@ static bool fail_twice(const lang_statement *s, const lang_statement *first, lan
                      s->symbol->text, lang_place_line(first->place));
 }
 
-/* Within one text a name is defined once; only of bare expressions the last wins. */
+/* Within one text a name is defined once. */
 static bool check_once(const lang_unit *unit, lang_error *err)
 {
     lang_map seen = { 0 };
@@ -121,7 +121,7 @@ static bool check_once(const lang_unit *unit, lang_error *err)
         if (!slot)
             continue;
         first = lang_map_find(&seen, slot);
-        if (first && !(s->kind == LANG_EXPRESSION && first->kind == LANG_EXPRESSION))
+        if (first)
             once = fail_twice(s, first, err);
         else if (!lang_map_set(&seen, slot, s))
             once = lang_fail_memory(err);
@@ -413,8 +413,7 @@ static void note_before(lang_program *p)
                p->statements.count * sizeof *p->statements.items);
 }
 
-bool lang_program_add(lang_program *p, const char *file, const char *text, size_t length,
-                      lang_error *err)
+static bool add(lang_program *p, const char *file, const char *text, size_t length, lang_error *err)
 {
     lang_unit *unit = lang_unit_read(&p->symbols, file, text, length, false, err);
 
@@ -434,6 +433,29 @@ bool lang_program_add(lang_program *p, const char *file, const char *text, size_
     }
     refresh(p);
     return true;
+}
+
+typedef struct {
+    lang_program *p;
+    const char   *file, *text;
+    size_t        length;
+    lang_error   *err;
+} addition;
+
+static arras_status add_here(void *context, arras_error *err)
+{
+    const addition *a = context;
+
+    (void)err;
+    return add(a->p, a->file, a->text, a->length, a->err) ? ARRAS_OK : ARRAS_ETEXT;
+}
+
+bool lang_program_add(lang_program *p, const char *file, const char *text, size_t length,
+                      lang_error *err)
+{
+    addition a = { p, file, text, length, err };
+
+    return lang_with_room(add_here, &a, err);
 }
 
 void lang_program_forget_results(lang_program *p)

@@ -18,17 +18,19 @@ arras_dtype lang_find_dtype(const char *text, size_t length)
 }
 
 static const lang_reduction reductions[] = {
-    { "all", ARRAS_REDUCE_all, false, false },
-    { "any", ARRAS_REDUCE_any, false, false },
-    { "argmax", ARRAS_REDUCE_argmax, false, true },
-    { "argmin", ARRAS_REDUCE_argmin, false, true },
-    { "count", ARRAS_REDUCE_count_nonzero, false, false },
-    { "count_nonzero", ARRAS_REDUCE_count_nonzero, false, false },
-    { "max", ARRAS_REDUCE_max, false, false },
-    { "mean", ARRAS_REDUCE_sum, true, false },
-    { "min", ARRAS_REDUCE_min, false, false },
-    { "prod", ARRAS_REDUCE_prod, false, false },
-    { "sum", ARRAS_REDUCE_sum, false, false },
+    { "all", LANG_R_PLAIN, ARRAS_REDUCE_all },
+    { "any", LANG_R_PLAIN, ARRAS_REDUCE_any },
+    { "argmax", LANG_R_PLACE, ARRAS_REDUCE_argmax },
+    { "argmin", LANG_R_PLACE, ARRAS_REDUCE_argmin },
+    { "count", LANG_R_PLAIN, ARRAS_REDUCE_count_nonzero },
+    { "count_nonzero", LANG_R_PLAIN, ARRAS_REDUCE_count_nonzero },
+    { "max", LANG_R_PLAIN, ARRAS_REDUCE_max },
+    { "mean", LANG_R_MEAN, 0 },
+    { "min", LANG_R_PLAIN, ARRAS_REDUCE_min },
+    { "prod", LANG_R_PLAIN, ARRAS_REDUCE_prod },
+    { "std", LANG_R_STD, 0 },
+    { "sum", LANG_R_PLAIN, ARRAS_REDUCE_sum },
+    { "var", LANG_R_VAR, 0 },
 };
 
 const lang_reduction *lang_find_reduction(const char *text, size_t length)

@@ -10,9 +10,14 @@ arras_dtype lang_find_dtype(const char *text, size_t length);
 /* A word that reduces, as in sum[k] x[k]. */
 typedef struct lang_reduction {
     const char *word;
-    int         reduction; /* of the library */
-    bool        mean;      /* divided by the number of cells */
-    bool        place;     /* gives where, not what: argmin, argmax */
+    enum {
+        LANG_R_PLAIN,
+        LANG_R_PLACE, /* gives where, not what: argmin, argmax */
+        LANG_R_MEAN,
+        LANG_R_VAR,
+        LANG_R_STD
+    } kind;
+    int reduction; /* of the library: PLAIN, PLACE */
 } lang_reduction;
 
 const lang_reduction *lang_find_reduction(const char *text, size_t length); /* NULL when none */

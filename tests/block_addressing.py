@@ -36,7 +36,7 @@ def run(program, cells, edges):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "cells.npy")
         np.save(path, cells)
-        ran = subprocess.run([program, path, ",".join(map(str, edges))], capture_output=True, text=True, timeout=60)
+        ran = subprocess.run([program, path, ",".join(map(str, edges))], capture_output=True, text=True, timeout=600)
     said = SAID.fullmatch(ran.stdout)
     if ran.returncode != 0 or not said:
         raise RuntimeError(f"status {ran.returncode}: {ran.stdout}{ran.stderr}")
@@ -102,7 +102,7 @@ def check_wrong(tally, program):
         for words, want in ((["a.npy", "2"], "expected an edge"), (["a.npy", "2,0"], "expected an edge"),
                             (["a.npy", "2,2,2"], "expected an edge"), (["none.npy", "1,1"], "one cell"),
                             (["there-is-none.npy", "1,1"], "there-is-none.npy"), (["a.npy"], "FILE EDGE")):
-            ran = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, timeout=60)
+            ran = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, timeout=600)
             right = ran.returncode == 1 and want in ran.stderr and ran.stderr.count("\n") == 1
             tally.check(f"refused: {words}", [] if right else [f"status {ran.returncode}: {ran.stderr}"])
 

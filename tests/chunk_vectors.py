@@ -36,7 +36,7 @@ class Tool:
 
     def __call__(self, verb, **keys):
         words = [f"{key}={value}" for key, value in keys.items() if value is not None]
-        ran = subprocess.run([self.program, verb, *words], capture_output=True, text=True, timeout=60)
+        ran = subprocess.run([self.program, verb, *words], capture_output=True, text=True, timeout=600)
         if ran.returncode == 1 and ran.stderr.count("\n") == 1:
             raise Refused(ran.stderr.strip())
         if ran.returncode != 0:

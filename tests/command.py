@@ -203,6 +203,9 @@ MISTAKES = [
     Case(["run", "x", "x=a.zarr/"], says="a.zarr: No such file or directory"),
     Case(["run", "x", "x=1", "-o", "y.dat"], says="the name of a file must end in .npy"),
     Case(["run", "x", "x=1", "-o", "y.png"], says="for a picture write a .npy, then arras show"),
+    Case(["run", "1", "--dot", "y.png"], says="--dot y.png: the graph is text; write y.dot, then dot -Tpng y.dot"),
+    Case(["run", "x", "x=none.h5:a@rwa"], says="@rwa: expected @raw or @missing=NUMBER"),
+    Case(["run", "x", "x=none.h5:a@missing"], says="@missing: expected @raw or @missing=NUMBER"),
     Case(["run", "x", "x=1", "-o", "folder"], says="it is a directory; name a file in it: folder/y.npy"),
     Case(["run", "x", "x=a.npz"], says="a .npz holds several arrays"),
     Case(["run", "x", "x=a.csv"], says="a file of text; convert it"),
@@ -225,7 +228,15 @@ MISTAKES = [
     Case(["run", "x", "x=cut_start.npy"], says="is not a .npy file"),
     Case(["run", "x", "x=empty_file.npy"], says="empty_file.npy is empty"),
     Case(["run", "x", "x=text.npy"], says="text.npy is not a .npy file"),
-    Case(["run", "x", "x=half.npy"], says="half precision; store it as float32"),
+    # Reals of 16 bits are f32, mapped, from a pipe, in any order; and are written where that is asked for.
+    Case(["run", "x", "x=half.npy"], out="[1. 2. 4.]\n"),
+    Case(["run", "x", "x=-"], out="[1. 2. 4.]\n", stdin=npy(X.astype(">f2"))),
+    Case(["run", "x", "x=-"], out="[[0. 1. 2.]\n [3. 4. 5.]]\n", stdin=npy(np.asfortranarray(np.arange(6, dtype="f2").reshape(2, 3)))),
+    Case(["run", "x", "x=-"], says="promises 6 bytes of data, 5 are there", stdin=npy(X.astype("f2"))[:-1]),
+    Case(["run", "f32(x)", "x=half.npy", "-o", "small.npy", "--codec", "float16"], files=["small.npy"]),
+    Case(["run", "x", "x=x.npy", "-o", "small.npy", "--codec", "float16"], says="these are f64; make them f32(...)"),
+    Case(["run", "x", "x=x.npy", "-o", "-", "--codec", "float16"], says="-o - is written as .npy"),
+    Case(["run", "x", "x=x.npy", "-o", "small.npy", "--codec", "zstd"], says="which has no codecs"),
     Case(["run", "x", "x=objects.npy"], says="Python objects"),
     Case(["run", "x", "x=dates.npy"], says="dates; store them as integers"),
     Case(["run", "x", "x=strings.npy"], says="it holds text"),
@@ -324,6 +335,39 @@ def check_no_compiler(scratch):
         + wrong("it is said once", session.err.count("no C compiler"), 1)
         + wrong("and explained", "there are no kernels" in session.out, True)
     )
+
+
+def check_foreign_cache(scratch):
+    """A folder of kernels that is somebody else's is passed over, and that is said once; root leaves
+    nothing in the home of a user."""
+    cache, home = scratch / "cache", scratch / "home"
+    cache.mkdir(0o777 if os.geteuid() else 0o700)
+    home.mkdir()
+    told = "belongs to user 12345"
+    if os.geteuid() == 0:
+        os.chown(cache, 12345, 12345)
+        os.chown(home, 12345, 12345)
+    else:
+        print("skipped: users other than root cannot be somebody else")
+        cache.chmod(0o777)
+        told = "has mode 0777"
+    env = {"ARRAS_CACHE_DIR": str(cache)}
+    said = scratch.run("run", "y[i:3] = i*2.25", env=env)
+    quiet = scratch.run("run", "y[i:3] = i*2.25", "--quiet", env=env)
+    session = scratch.run("repl", stdin=b"x[i:3] = i*2.25\nx*2\n", env=env)
+    found = (
+        wrong("run", (said.status, said.out), (0, "[0.   2.25 4.5 ]\n"))
+        + wrong(f"it is said: {said.err}", (said.err.count("\n"), told in said.err), (1, True))
+        + wrong("quiet", (quiet.status, quiet.err), (0, ""))
+        + wrong("repl", (session.status, session.out.count("[")), (0, 4))
+        + wrong("it is said once", session.err.count(told), 1)
+    )
+    if os.geteuid() == 0:
+        env = {"ARRAS_CACHE_DIR": "", "HOME": str(home), "XDG_CACHE_HOME": "", "XDG_STATE_HOME": ""}
+        said = scratch.run("run", "y[i:3] = i*2.25", env=env)
+        found += wrong("root", (said.status, "root makes no folder" in said.err), (0, True))
+        found += wrong("nothing is left", list(home.iterdir()), [])
+    return found
 
 
 def check_info_goes_on(scratch):
@@ -608,6 +652,7 @@ def check_completion(scratch):
 CHECKS = [
     ("written files are NumPy's", check_written),
     ("no C compiler", check_no_compiler),
+    ("a foreign cache", check_foreign_cache),
     ("info goes on after a mistake", check_info_goes_on),
     ("a result replaces no input", check_in_place),
     ("a result replaces what was there", check_replacing),

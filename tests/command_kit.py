@@ -23,6 +23,14 @@ class Said(NamedTuple):
     raw: bytes  # of standard output
 
 
+# A process begins with the memory of the one that starts it as its peak: this one starts the command from a small one.
+MEASURE = """
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10)
+"""
+
+
 class Scratch:
     """A folder to run the command in; it is gone at the end of the `with`."""
 
@@ -48,18 +56,32 @@ class Scratch:
             stderr=subprocess.PIPE,
             cwd=self.folder,
             env={**os.environ, **(env or {})},
-            timeout=120,
+            timeout=600,
             user=user,
             preexec_fn=before,
         )
         raw = ran.stdout or b""
         return Said(ran.returncode, raw.decode(errors="replace"), ran.stderr.decode(), raw)
 
+    def measure(self, *args):
+        """The command's exit status, the bytes it had resident at most, and its standard error."""
+        measured = [sys.executable, "-S", "-c", MEASURE, self.command, *map(str, args)]
+        ran = subprocess.run(measured, capture_output=True, text=True, cwd=self.folder, timeout=600)
+        assert ran.returncode == 0, ran.stderr
+        status, peak = map(int, ran.stdout.split())
+        return status, peak, ran.stderr
+
     def __truediv__(self, name):
         return self.folder / name
 
     def names(self):
         return sorted(path.name for path in self.folder.iterdir())
+
+
+def is_sanitized(command):
+    """Sanitizers take memory of their own."""
+    with open(command, "rb") as file:
+        return b"__asan_init" in file.read()
 
 
 def options(description, *more):

@@ -179,32 +179,14 @@ def start(scratch, *args):
                             stderr=subprocess.PIPE)
 
 
-def peak_of(process):
-    """Bytes that a process had resident at most, while it runs."""
-    peak = 0
-    while process.poll() is None:
-        with open(f"/proc/{process.pid}/status") as status:
-            peak = max([peak, *(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))])
-        time.sleep(0.001)
-    process.communicate()
-    return peak
-
-
-def is_sanitized(command):
-    """Sanitizers take memory of their own."""
-    with open(command, "rb") as file:
-        return b"__asan_init" in file.read()
-
-
 def check_memory(scratch, tally):
     """64 MB from rows to columns within 16 MB, beside the program itself."""
     cells = np.arange(16 << 20, dtype="f4").reshape(4096, 4096)
     write(scratch / "a.h5", cells, (16, 4096), False)
-    process = start(scratch, "rechunk", "a.h5:/x", "b.h5:/x", "--chunk=4096,16", "--memory=16M")
-    peak = peak_of(process)
-    holds(tally, "64 MB are rechunked", process.returncode == 0)
-    if not is_sanitized(scratch.command):
-        holds(tally, "within 16 MB", 16 << 19 < peak < (16 + 24) << 20, f"{peak} bytes")
+    status, peak, err = scratch.measure("rechunk", "a.h5:/x", "b.h5:/x", "--chunk=4096,16", "--memory=16M")
+    holds(tally, "64 MB are rechunked", status == 0, err)
+    if not command_kit.is_sanitized(scratch.command):
+        holds(tally, "within 16 MB", peak < (16 + 24) << 20, f"{peak} bytes")
     tally.check("and are the same", complain(read(scratch / "b.h5"), cells))
     for name in ("a.h5", "b.h5"):
         remove(scratch / name)
@@ -223,7 +205,7 @@ def check_kills(scratch, tally, kills):
             killed = False
             process = start(scratch, *args)
             try:
-                process.communicate(timeout=chance.uniform(0, 0.2) if rounds < 3 else 60)
+                process.communicate(timeout=chance.uniform(0, 0.2) if rounds < 3 else 600)
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL if rounds % 2 == 0 else signal.SIGTERM)
                 process.communicate()

@@ -1,8 +1,13 @@
-"""command_terminal.py -- the command in a terminal: progress, Ctrl-C, the width of what is printed."""
+"""command_terminal.py -- the command in a terminal: progress, Ctrl-C, the width of what is printed.
+
+Nothing here depends on how fast the machine is, or how busy: what is to be interrupted would run for hours, what is
+to be waited for waits for this test, and limits only end what hangs."""
 
 import fcntl
+import io
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -17,24 +22,26 @@ import numpy as np
 from tally import Tally
 
 CELLS = 2_000_000
-# Seconds of work in the evaluator that has no kernels.
+# Seconds of work in the evaluator that has no kernels; hours of it.
 SLOW = "y = " + "+".join(f"sin({k}*x)" for k in range(1, 13))
-# A second or two of work for two threads with kernels.
-LONG = ["run", "--threads", "2", "y[i] = sum[k] sin(x[k]*x[i])", "x=few.npy", "-o", "y.npy"]
-FEW = 36_000
-LIMIT = 60  # seconds until a test gives up
+ENDLESS = "y[i] = sum[k] sin(x[k]*x[i])"
+# A minute of work for two threads with kernels, in which the bar moves.
+LONG = ["run", "--threads", "2", ENDLESS, "x=few.npy", "-o", "y.npy"]
+FEW = 200_000
+LIMIT = 600  # seconds until a test gives up
+PROGRESS = re.compile("\r[^\r\x1b]*?([0-9.]+) s\x1b\\[K|\r\x1b\\[K")
 
 
 class Terminal:
     """A command with a terminal as its standard error, and as its standard output if it is to be."""
 
-    def __init__(self, scratch, *args, columns=80, shows=False):
+    def __init__(self, scratch, *args, columns=80, shows=False, stdin=None):
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.process = subprocess.Popen(
             [scratch.command, *args],
             cwd=scratch.folder,
-            stdin=slave,
+            stdin=stdin or slave,
             stdout=slave if shows else subprocess.DEVNULL,
             stderr=slave,
             start_new_session=True,
@@ -52,12 +59,13 @@ class Terminal:
         except OSError:  # the other side is closed
             return False
 
-    def wait_for(self, text):
-        """Whether the text was seen before the limit."""
+    def wait_for(self, text, times=1):
+        """What is wrong if the text does not appear so often."""
         end = time.monotonic() + LIMIT
-        while text not in self.seen and time.monotonic() < end and self.process.poll() is None:
+        while self.seen.count(text) < times and time.monotonic() < end and self.process.poll() is None:
             self.read_more(0.1)
-        return text in self.seen
+        seen = self.seen.count(text)
+        return [] if seen >= times else [f"waited for {text!r}, {times} times; there was {self.seen!r}"]
 
     def press(self, key):
         os.write(self.master, key)
@@ -82,40 +90,35 @@ def wrong(what, got, wanted):
 
 
 def check_progress(scratch):
-    terminal = Terminal(scratch, "run", "--reference", SLOW, "x=x.npy", "-o", "y.npy")
-    shown = terminal.wait_for("computing")
-    status = terminal.finish()
-    wiped = terminal.seen.endswith("\r\x1b[K")
+    """As long as it waits for its input."""
+    terminal = Terminal(scratch, "run", "x + 1", "x=-", "-o", "y.npy", stdin=subprocess.PIPE)
+    faults = terminal.wait_for("reading")
+    array = io.BytesIO()
+    np.save(array, np.arange(3))
+    terminal.process.stdin.write(array.getvalue())
+    terminal.process.stdin.close()
     return (
-        wrong("status", status, 0)
-        + wrong("progress was shown", shown, True)
-        + wrong("it was wiped off in the end", wiped, True)
+        faults
+        + wrong("status", terminal.finish(), 0)
+        + wrong("it was wiped off in the end", terminal.seen.endswith("\r\x1b[K"), True)
+        + wrong("the result", list(np.load(scratch / "y.npy")), [1, 2, 3])
         + wrong("files", scratch.names(), ["x.npy", "y.npy"])
     )
 
 
 def check_bar(scratch):
-    """Kernels say how far they are."""
+    """Kernels say how far they are.  Ctrl-C ends them."""
     np.save(scratch / "few.npy", np.linspace(0, 1, FEW))
     terminal = Terminal(scratch, *LONG)
+    faults = terminal.wait_for("%", 5)
+    terminal.press(b"\x03")
     status = terminal.finish()
-    percents = [int(text.split("]")[1].split("%")[0]) for text in terminal.seen.split("\r") if "]" in text]
+    percents = [int(text.split("]")[1].split("%")[0]) for text in terminal.seen.split("\r") if "%" in text]
     return (
-        wrong("status", status, 0)
-        + wrong("percents were shown", len(percents) > 0, True)
+        faults
+        + wrong("status", status, 130)
         + wrong("they only grow", percents, sorted(percents))
         + wrong("they stay in bounds", all(0 <= p <= 100 for p in percents), True)
-    )
-
-
-def check_interrupted_kernel(scratch):
-    np.save(scratch / "few.npy", np.linspace(0, 1, FEW))
-    terminal = Terminal(scratch, *LONG)
-    shown = terminal.wait_for("computing [")
-    terminal.press(b"\x03")
-    return (
-        wrong("progress was shown", shown, True)
-        + wrong("status", terminal.finish(), 130)
         + wrong("files", scratch.names(), ["few.npy", "x.npy"])
     )
 
@@ -126,8 +129,15 @@ def check_quiet(scratch):
 
 
 def check_short(scratch):
+    """Where the machine makes short work long, progress may be shown: never before half a second."""
     terminal = Terminal(scratch, "run", "[1, 2]*2", shows=True)
-    return wrong("status", terminal.finish(), 0) + wrong("what was shown", terminal.seen, "[2 4]\r\n")
+    status = terminal.finish()
+    ages = [float(age) for age in PROGRESS.findall(terminal.seen) if age]
+    return (
+        wrong("status", status, 0)
+        + wrong("what was shown", PROGRESS.sub("", terminal.seen), "[2 4]\r\n")
+        + wrong("progress that came too soon", [age for age in ages if age < 0.5], [])
+    )
 
 
 def check_pipe(scratch):
@@ -138,57 +148,61 @@ def check_pipe(scratch):
 def check_width(scratch):
     terminal = Terminal(scratch, "run", "arange(0, 40)", columns=40, shows=True)
     status = terminal.finish()
+    terminal.seen = PROGRESS.sub("", terminal.seen)
     longest = max(map(len, terminal.seen.splitlines()))
     return wrong("status", status, 0) + wrong("the longest line fits", 30 < longest <= 40, True)
 
 
 def check_interrupt(scratch):
-    """Ctrl-C while it computes: at once, with status 130, and the old file is still there."""
+    """Ctrl-C while it computes: it ends with status 130, and the old file is still there."""
     np.save(scratch / "y.npy", np.arange(3))
-    terminal = Terminal(scratch, "run", "--reference", SLOW, "x=x.npy", "-o", "y.npy")
-    shown = terminal.wait_for("computing")
-    began = time.monotonic()
+    terminal = Terminal(scratch, "run", "--reference", ENDLESS, "x=x.npy", "-o", "y.npy")
+    faults = terminal.wait_for("computing")
     terminal.press(b"\x03")
-    status = terminal.finish()
     return (
-        wrong("progress was shown", shown, True)
-        + wrong("status", status, 130)
-        + wrong("it ended within half a second", time.monotonic() - began < 0.5, True)
+        faults
+        + wrong("status", terminal.finish(), 130)
         + wrong("files", scratch.names(), ["x.npy", "y.npy"])
         + wrong("the old file", list(np.load(scratch / "y.npy")), [0, 1, 2])
     )
 
 
-def wait_for_file(scratch):
-    """Until the command has begun to write."""
+def wait_for_work(scratch, process):
+    """Until the command has begun a file, and has its input in memory; what is wrong if it never does."""
     end = time.monotonic() + LIMIT
-    while not any(name.endswith(".draft") for name in scratch.names()) and time.monotonic() < end:
+    while time.monotonic() < end and process.poll() is None:
+        with open(f"/proc/{process.pid}/maps") as maps:
+            if "x.npy" in maps.read() and any(name.endswith(".draft") for name in scratch.names()):
+                return []
         time.sleep(0.01)
+    return [f"waited for a draft and a mapped input; there was {scratch.names()}, status {process.poll()}"]
+
+
+def start_endless(scratch):
+    return subprocess.Popen(
+        [scratch.command, "run", "--reference", ENDLESS, "x=x.npy", "-o", "z.npy"],
+        cwd=scratch.folder,
+        stderr=subprocess.PIPE,
+    )
 
 
 def check_signal(scratch, number):
-    process = subprocess.Popen(
-        [scratch.command, "run", "--reference", SLOW, "x=x.npy", "-o", "z.npy"], cwd=scratch.folder
-    )
-    wait_for_file(scratch)
+    process = start_endless(scratch)
+    faults = wait_for_work(scratch, process)
     process.send_signal(number)
-    status = process.wait(LIMIT)
-    return wrong("status", status, 128 + number) + wrong("files", scratch.names(), ["x.npy"])
+    process.communicate(timeout=LIMIT)
+    return faults + wrong("status", process.returncode, 128 + number) + wrong("files", scratch.names(), ["x.npy"])
 
 
 def check_shrinking(scratch):
     """An input that becomes shorter while it is read."""
-    process = subprocess.Popen(
-        [scratch.command, "run", "--reference", SLOW, "x=x.npy", "-o", "z.npy"],
-        cwd=scratch.folder,
-        stderr=subprocess.PIPE,
-    )
-    wait_for_file(scratch)
-    time.sleep(0.2)
+    process = start_endless(scratch)
+    faults = wait_for_work(scratch, process)
     os.truncate(scratch / "x.npy", 100)
     said = process.communicate(timeout=LIMIT)[1].decode()
     return (
-        wrong("status", process.returncode, 1)
+        faults
+        + wrong("status", process.returncode, 1)
         + wrong("said", said.count("\n"), 1)
         + wrong("said why", "became shorter" in said, True)
         + wrong("files", scratch.names(), ["x.npy"])
@@ -198,20 +212,19 @@ def check_shrinking(scratch):
 def check_waiting(scratch):
     """Ctrl-C while it waits for input."""
     terminal = Terminal(scratch, "run", "x + 1", "x=-")
-    shown = terminal.wait_for("reading")
+    faults = terminal.wait_for("reading")
     terminal.press(b"\x03")
-    return wrong("progress was shown", shown, True) + wrong("status", terminal.finish(), 130)
+    return faults + wrong("status", terminal.finish(), 130)
 
 
 CHECKS = [
-    ("long work shows progress", check_progress),
-    ("kernels show how far they are", check_bar),
+    ("who waits is shown progress", check_progress),
+    ("kernels show how far they are, until Ctrl-C", check_bar),
     ("--quiet shows none", check_quiet),
     ("short work shows none", check_short),
     ("nor does a pipe", check_pipe),
     ("arrays fit the terminal", check_width),
     ("Ctrl-C", check_interrupt),
-    ("Ctrl-C while kernels run", check_interrupted_kernel),
     ("Ctrl-C while waiting for input", check_waiting),
     ("an input shrinks", check_shrinking),
     ("SIGTERM", lambda scratch: check_signal(scratch, signal.SIGTERM)),

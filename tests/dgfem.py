@@ -105,7 +105,7 @@ class Test:
 
     def dgfem(self, *words, folder=None):
         return subprocess.run(
-            [self.program, *map(str, words)], capture_output=True, text=True, timeout=250, cwd=folder
+            [self.program, *map(str, words)], capture_output=True, text=True, timeout=600, cwd=folder
         )
 
     def runs(self, *words):

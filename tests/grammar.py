@@ -121,7 +121,7 @@ class Grammar:
 def complaints(command, program):
     # A line that begins with a sign would go on with the one before.
     program = re.sub(r"\n\s*([-+])", r"\n1 \1", program)
-    done = subprocess.run([command, "run", "--quiet", "-f", "-"], input=program, text=True, timeout=60,
+    done = subprocess.run([command, "run", "--quiet", "-f", "-"], input=program, text=True, timeout=600,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     if done.returncode in (0, 1) and not NOT_READ.search(done.stderr.split("\n")[0]):
         return []

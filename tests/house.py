@@ -15,6 +15,13 @@ MAX_COLUMNS = 100
 NOT_OURS = {".git", "build", "__pycache__"}
 C_SUFFIXES = {".c", ".h", ".inc", ".cpp"}
 CODE_SUFFIXES = C_SUFFIXES | {".def", ".py", ".sh", ".rb", ".cmake"}
+# What these print and read, and which letters they know, depends on the locale of the process.
+FOLDERS_OF_ANY_PROCESS = {"src", "lang"}
+OF_THE_LOCALE = re.compile(
+    r"(?<![a-z_])(strto(d|f|ld)|atof|isalpha|isalnum|isspace|isupper|islower|isprint|ispunct|toupper|tolower"
+    r"|strn?casecmp|strcoll|(v?sn?|f)?printf(?=.*%[-+ #0-9.*]*[aefgAEFG]))\("
+)
+NUMBERS_IN_TEXTS = "real_text.c"
 # Each folder may have one of these.
 COMMON_NAMES = {"CMakeLists.txt", "README.md"}
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
@@ -86,6 +93,15 @@ def untidy_lines(tree, files):
     return complaints_by_line(tree, [f for f in files if f.suffix in CODE_SUFFIXES], complaint)
 
 
+def words_of_the_locale(tree, files):
+    def complaint(line):
+        found = OF_THE_LOCALE.search(line)
+        return found and f"{found[1]} depends on the locale; base/base.h has what does not"
+
+    files = [f for f in files if f.suffix in C_SUFFIXES and f.parts[0] in FOLDERS_OF_ANY_PROCESS]
+    return complaints_by_line(tree, [f for f in files if f.name != NUMBERS_IN_TEXTS], complaint)
+
+
 def missing_openings(tree, files):
     """A C file opens with /* NAME -- what it is."""
     return [
@@ -123,6 +139,7 @@ def main():
     tally.check("lines are short", long_lines(tree, files))
     tally.check("lines are tidy", untidy_lines(tree, files))
     tally.check("nothing is left for later", unfinished_words(tree, files))
+    tally.check("no number depends on the locale", words_of_the_locale(tree, files))
     tally.check("files open with what they are", missing_openings(tree, files))
     program = find_clang_format()
     if program:

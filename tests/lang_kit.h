@@ -9,6 +9,7 @@
 #ifndef TEST_LANG_KIT_H
 #define TEST_LANG_KIT_H
 
+#include "base/base.h"
 #include "lang/lang.h"
 #include "test.h"
 
@@ -39,7 +40,7 @@ __attribute__((format(printf, 1, 2))) static inline void show(const char *format
     int     n;
 
     va_start(args, format);
-    n = vsnprintf(shown + nshown, sizeof shown - nshown, format, args);
+    n = ar_vsnprintf(shown + nshown, sizeof shown - nshown, format, args);
     va_end(args);
     nshown += n > 0 ? (size_t)n : 0;
     if (nshown >= sizeof shown)

@@ -30,7 +30,7 @@ NOT_RECORDED = {"arras_poison", "arras_output_array", "arras_find_input", "arras
                 "arras_source_fetched", "arras_rechunk_cancel", "arras_rechunk_look",
                 "arras_program_counters", "arras_source_close", "arras_sink_abandon",
                 "arras_sinks_discard"}
-TIMEOUT = 60
+TIMEOUT = 600
 
 
 def examples_of(block):

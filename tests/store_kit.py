@@ -27,7 +27,7 @@ class Tool:
             capture_output=True,
             cwd=self.folder,
             env={**os.environ, "THREADS": str(threads), **({} if missing is None else {"MISSING": str(missing)})},
-            timeout=120,
+            timeout=600,
         )
         said = ran.stderr.decode(errors="replace").strip()
         if ran.returncode not in (0, 1) or (ran.returncode == 1) != said.startswith("store_tool: "):
@@ -42,7 +42,8 @@ class Tool:
         if said:
             return {"error": said}
         lines = out.decode(errors="replace").splitlines()
-        return dict(line.split(": ", 1) if ": " in line else (line.rstrip(":"), "") for line in lines)
+        pairs = [line.split(": ", 1) if ": " in line else (line.rstrip(":"), "") for line in lines]
+        return dict(reversed(pairs))  # an attribute may be called as a property
 
     def read(self, place, box=None, threads=1, missing=None):
         """An array, or the line that says why not."""

@@ -8,13 +8,14 @@
  *
  * SHAPE and CHUNK are numbers with commas; "-" is rank 0, and a chunk or codecs that are not given.
  * Options: fill=NUMBER, grow=AXIS,AXIS, like=PATH[:INSIDE], by=ROWS (so many chunks at a time),
- * only=lo:hi,... (nothing else is written), leave=1 (abandoned at the end).
+ * only=lo:hi,... (nothing else is written), version=2 (of Zarr), leave=1 (abandoned at the end).
  * THREADS in the environment: how many read and write; MISSING: what packed cells that are missing
  * become when they are read (a number, or nan), without it cells are as stored.  A failure is one
  * line and exit status 1. */
 #include "store/store.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static arras_source_options options(void)
         return (arras_source_options){ ARRAS_MISSING_RAW, 0 };
     return (arras_source_options){ strcmp(text, "nan") == 0 ? ARRAS_MISSING_PROPAGATE
                                                             : ARRAS_MISSING_REPLACE,
-                                   atof(text) };
+                                   ar_real_read(text, NULL, false) };
 }
 
 static int do_source(char **args, int n)
@@ -224,7 +225,7 @@ typedef struct {
 
 static void set_fill(request *r, const char *text)
 {
-    double  real = atof(text);
+    double  real = ar_real_read(text, NULL, false);
     float   single = (float)real;
     int64_t whole = strtoll(text, NULL, 10); /* its first bytes are those of narrower integers */
 
@@ -277,6 +278,8 @@ static bool set_option(request *r, const char *text, arras_error *err)
         r->by = atoll(value);
     else if (strncmp(text, "only=", 5) == 0)
         r->only = value;
+    else if (strncmp(text, "version=", 8) == 0)
+        r->options.version = atoi(value);
     else if (strncmp(text, "leave=", 6) == 0)
         r->leave = true;
     else
@@ -430,6 +433,7 @@ int main(int argc, char **argv)
     const char *verb = argc > 2 ? argv[1] : "";
     int         result;
 
+    setlocale(LC_ALL, ""); /* as programs do that speak to people: nothing may depend on it */
     if (strcmp(verb, "info") == 0 || strcmp(verb, "read") == 0)
         result = do_source(argv + 1, argc - 1);
     else if (strcmp(verb, "list") == 0)

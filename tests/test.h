@@ -9,11 +9,14 @@
  *
  * RUN makes a case of a function.  A loop over a table says CASE("row %d", i) first and so makes a
  * case of each row.  A check that fails is printed and the case goes on; its value is whether it
- * held: if (!CHECK(x)) return;  A case that checks nothing fails. */
+ * held: if (!CHECK(x)) return;  A case that checks nothing fails.
+ *
+ * Tests run in the locale of the environment, whatever that is: locales.py chooses odd ones. */
 #ifndef TEST_H
 #define TEST_H
 
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -44,6 +47,7 @@ static struct {
     static void test_cases(void);                                                                  \
     int main(void)                                                                                 \
     {                                                                                              \
+        setlocale(LC_ALL, "");                                                                     \
         test_cases();                                                                              \
         return test_end();                                                                         \
     }                                                                                              \
@@ -108,7 +112,7 @@ static inline void test_close(void)
 {
     if (test.function && test.checks == 0)
         test_check(false, __FILE__, __LINE__, "a case checks something");
-    if (test.function)
+    if (test.checks > 0) /* those outside of cases count, too */
         *(test.failures ? &test.failed : &test.passed) += 1;
     test.checks = test.failures = 0;
     test.row[0] = '\0';
@@ -137,6 +141,7 @@ __attribute__((format(printf, 1, 2))) static inline void test_row(const char *fo
 
 static inline int test_end(void)
 {
+    test_close();
     printf("%d passed, %d failed\n", test.passed, test.failed);
     fflush(stdout);
     return test.failed > 0 || test.passed == 0;

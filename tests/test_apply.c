@@ -594,8 +594,83 @@ static void can_be_cancelled(void)
     arras_flow_free(cancelled);
 }
 
+/* ---- How far it has come --------------------------------------------------------------------- */
+
+/* What functions saw: the progress at their first call and at their last. */
+typedef struct {
+    const arras_flow *flow;
+    int               calls;
+    double            first, last;
+} watch;
+
+static void look(watch *w)
+{
+    w->last = arras_flow_progress(w->flow);
+    w->first = w->calls++ ? w->first : w->last;
+}
+
+static void looks_at_cells(const arras_cell *c, void *const *out)
+{
+    look(c->context);
+    *(double *)out[0] = (double)c->index[0];
+}
+
+static void looks_at_all(const arras_cell *c, void *const *out)
+{
+    const int64_t last = 999;
+
+    look(c->context);
+    *(double *)out[0] = (double)c->index[0] + *(const double *)arras_cell_near1(c, 0, last);
+}
+
+/* An array that is kept, in one tile or in many, before another that needs all of it. */
+static void progress_goes_by_bytes(void)
+{
+    static const struct {
+        int64_t results, tile_bytes;
+        double  share; /* of the first pass: 8000 bytes of 16000 + those of the results */
+    } cases[] = {
+        { 1000, 800, 8000.0 / 24000 },     /* many tiles, then many */
+        { 1000, 1 << 20, 8000.0 / 24000 }, /* one, and one: neither had a part in the progress */
+        { 100000, 8000, 8000.0 / 816000 }, /* one, then many: it stood at 0 */
+        { 10, 80, 8000.0 / 16080 },        /* many, then few */
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int64_t     shape[2] = { 1000, cases[i].results };
+        arras_flow       *flow = new_flow(1, cases[i].tile_bytes);
+        watch             w[2] = { { .flow = flow }, { .flow = flow } };
+        arras_apply_spec  first = { .noutputs = 1,
+                                    .outputs = &one_f64,
+                                    .cell = looks_at_cells,
+                                    .context = &w[0],
+                                    .rank = 1,
+                                    .shape = shape };
+        arras_apply_input in = { .array = apply(flow, &first), .whole = true };
+        arras_apply_spec  then = { .ninputs = 1,
+                                   .inputs = &in,
+                                   .noutputs = 1,
+                                   .outputs = &one_f64,
+                                   .cell = looks_at_all,
+                                   .context = &w[1],
+                                   .rank = 1,
+                                   .shape = shape + 1 };
+
+        CASE("%d results", (int)cases[i].results);
+        CHECK_EQ_INT(arras_flow_result(flow, apply(flow, &then), NULL, &err), ARRAS_OK);
+        CHECK_EQ_INT(arras_flow_run(NULL, flow, &err), ARRAS_OK);
+        CHECK(w[0].calls >= 1000 && w[1].calls >= cases[i].results);
+        CHECK(w[0].first >= 0 && w[0].last > 0 && w[0].last < cases[i].share);
+        CHECK(w[0].last >= cases[i].share / 2);
+        CHECK(w[1].first >= cases[i].share && w[1].last > w[1].first - 1e-9 && w[1].last < 1);
+        CHECK_EQ_REAL(arras_flow_progress(flow), 1);
+        arras_flow_free(flow);
+    }
+}
+
 TEST_MAIN
 {
+    RUN(progress_goes_by_bytes);
     RUN(sees_its_place);
     RUN(has_memory_of_its_own);
     RUN(looks_anything_up);

@@ -338,14 +338,12 @@ static void no_program_cannot_be_run(void)
 
 static void a_compiler_that_hangs_is_stopped(void)
 {
-    ar_build_options options = { .compiler = script("hangs", "sleep 60 & sleep 60"),
+    ar_build_options options = { .compiler = script("hangs", "sleep 100000 & sleep 100000"),
                                  .timeout_ms = 80 };
-    time_t           start = time(NULL);
 
     CHECK(!open_source(&options, simple));
     CHECK_EQ_INT(error.code, ARRAS_ELIMIT);
     CHECK_HAS(error.text, "longer than 80 ms");
-    CHECK(time(NULL) - start < 10);
 }
 
 static void a_program_may_ignore_its_children(void)

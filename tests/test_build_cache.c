@@ -2,6 +2,7 @@
  */
 #include "build_kit.h"
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 /* ---- Files that are not what they should be -------------------------------------------------- */
@@ -145,7 +146,32 @@ static void the_directory_is_made_private(void)
     CHECK_EQ_INT(count_files(deep, ".so"), 1);
 }
 
-static void a_directory_others_can_write_is_refused(void)
+/* Runs without the cache, and says what to do to whoever asks. */
+static void works_without(const ar_build_options *options, const char *because)
+{
+    ar_build_stats before = stats_now();
+    arras_options public = { .cache = options->cache };
+
+    CHECK_EQ_INT(answer_once(options, simple), 42);
+    CHECK_EQ_INT(stats_now().unstored - before.unstored, 1);
+    error.text[0] = '\0';
+    CHECK_EQ_INT(arras_cache_check(&public, &error), ARRAS_EINVAL);
+    CHECK_HAS(error.text, because);
+    public.no_cache = true;
+    CHECK_EQ_INT(arras_cache_check(&public, &error), ARRAS_OK);
+}
+
+static void works_with(const ar_build_options *options)
+{
+    ar_build_stats before = stats_now();
+    arras_options public = { .cache = options->cache };
+
+    CHECK_EQ_INT(answer_once(options, simple), 42);
+    CHECK_EQ_INT(stats_now().unstored - before.unstored, 0);
+    CHECK_EQ_INT(arras_cache_check(&public, &error), ARRAS_OK);
+}
+
+static void a_directory_others_can_write_is_not_used(void)
 {
     static const struct {
         mode_t mode;
@@ -163,16 +189,17 @@ static void a_directory_others_can_write_is_refused(void)
         CASE("mode %o%s", (unsigned)mode, i % 2 ? " through a link" : "");
         options.cache = i % 2 ? link : cache;
         CHECK(chmod(cache, mode) == 0);
-        CHECK_EQ_INT(answer_once(&options, simple), rows[i / 2].refused ? -1 : 42);
         if (rows[i / 2].refused) {
-            CHECK_EQ_INT(error.code, ARRAS_EINVAL);
-            CHECK_HAS(error.text, "chmod 700");
+            works_without(&options, "chmod 700");
             CHECK_HAS(error.text, options.cache);
+            CHECK_EQ_INT(count_files(cache, ".so"), i > 3 ? 1 : 0);
+        } else {
+            works_with(&options);
         }
     }
 }
 
-static void a_directory_of_another_user_is_refused(void)
+static void a_directory_of_another_user_is_not_used(void)
 {
     ar_build_options options = quick();
 
@@ -181,9 +208,55 @@ static void a_directory_of_another_user_is_refused(void)
         CHECK(mkdir(cache, 0700) == 0 && chown(cache, 12345, 12345) == 0);
         options.cache = cache;
     }
-    CHECK_EQ_INT(answer_once(&options, simple), -1);
-    CHECK_HAS(error.text, "belongs to user");
+    works_without(&options, "belongs to user");
     CHECK_HAS(error.text, "ARRAS_CACHE_DIR");
+    CHECK_EQ_INT(count_files(options.cache, ".so"), 0);
+}
+
+static void works_for_user(uid_t user, const ar_build_options *options)
+{
+    CHECK(seteuid(user) == 0);
+    prctl(PR_SET_DUMPABLE, 1); /* or a compiler could not open what it has to write */
+    works_with(options);
+    CHECK(seteuid(0) == 0);
+}
+
+/* What one user left is no end for another, whoever comes first, wherever it was said. */
+static void root_leaves_nothing_in_the_home_of_a_user(void)
+{
+    enum { USER = 12345 };
+    static const struct {
+        const char *variable, *value; /* within the user's home */
+    } rows[] = { { "HOME", "" },
+                 { "XDG_CACHE_HOME", "/xdg/deep" },
+                 { "ARRAS_CACHE_DIR", "/named/deep" } };
+    ar_build_options options = quick();
+    char             home[300], value[400];
+    struct stat      s;
+
+    if (geteuid() != 0) {
+        printf("    skipped: only root can be two users\n");
+        CHECK_EQ_INT(answer_once(&options, simple), 42);
+        return;
+    }
+    CHECK(chmod(root, 0711) == 0 && chmod(place("tmp"), 01777) == 0);
+    for (size_t i = 0; i < AR_COUNT(rows); i++) {
+        CASE("%s", rows[i].variable);
+        snprintf(home, sizeof home, "%s/home-%zu", root, i);
+        snprintf(value, sizeof value, "%s%s", home, rows[i].value);
+        CHECK(mkdir(home, 0755) == 0 && chown(home, USER, USER) == 0);
+        unsetenv("ARRAS_CACHE_DIR");
+        setenv(rows[i].variable, value, 1);
+        works_without(&options, "root makes no folder within one of user 12345");
+        CHECK_EQ_INT(count_files(home, ""), 0);
+        CHECK(stat(value, &s) == (i == 0 ? 0 : -1));
+        works_for_user(USER, &options);
+        works_without(&options, "belongs to user 12345");
+        works_for_user(USER, &options);
+        setenv("HOME", root, 1);
+        unsetenv("XDG_CACHE_HOME");
+    }
+    CHECK(chmod(root, 0700) == 0 && chmod(place("tmp"), 0700) == 0);
 }
 
 static void without_a_directory_it_works_all_the_same(void)
@@ -202,6 +275,15 @@ static void without_a_directory_it_works_all_the_same(void)
         CHECK_EQ_INT(answer_once(&options, simple), 42);
         CHECK_EQ_INT(stats_now().unstored - before.unstored, 1);
     }
+    /* Said of a folder that was named, not of one that everybody has. */
+    options.cache = file;
+    works_without(&options, "a-file");
+    options.cache = NULL;
+    unsetenv("ARRAS_CACHE_DIR");
+    setenv("HOME", file, 1);
+    CHECK_EQ_INT(answer_once(&options, simple), 42);
+    CHECK_EQ_INT(arras_cache_check(NULL, &error), ARRAS_OK);
+    setenv("HOME", root, 1);
 }
 
 static void a_full_disk_only_costs_time(void)
@@ -340,8 +422,9 @@ TEST_MAIN
     RUN(a_file_for_another_key_is_not_used);
     RUN(a_directory_in_its_place_only_costs_time);
     RUN(the_directory_is_made_private);
-    RUN(a_directory_others_can_write_is_refused);
-    RUN(a_directory_of_another_user_is_refused);
+    RUN(a_directory_others_can_write_is_not_used);
+    RUN(a_directory_of_another_user_is_not_used);
+    RUN(root_leaves_nothing_in_the_home_of_a_user);
     RUN(without_a_directory_it_works_all_the_same);
     RUN(a_full_disk_only_costs_time);
     RUN(the_environment_says_where);

@@ -1,6 +1,6 @@
 /* test_c_forms.c -- kernels of several results: their cells share what they can, and each gives the
  * bits of the reference evaluator. */
-#include "gen/gen.h"
+#include "nest_kit.h"
 #include "normalised.h"
 #include "run/build.h"
 #include "run/reference.h"
@@ -43,13 +43,16 @@ static ar_kernel *build(ar_module **module, const form *f, bool *flat)
     ar_kernel_form   kernel_form = { f->n, f->lambdas, f->dense };
     ar_build_options options = { .libraries = ar_c_libraries(), .no_cache = true };
     ar_text          kernel = { 0 }, source = { 0 };
+    ar_nest          nest;
+    ar_arena         arena = { 0 };
     arras_error      err = { ARRAS_OK, "" };
     ar_kernel       *result = NULL;
 
     memset(&used, 0, sizeof used);
-    used.scalar_math = true;
-    *flat = ar_kernel_is_flat(&kernel_form);
-    CHECK_EQ_INT(ar_c_kernel_print(&kernel, &used, &kernel_form, "kernel", &err), ARRAS_OK);
+    nest = nest_of(&kernel_form, &arena);
+    *flat = nest.flat;
+    CHECK_EQ_INT(ar_c_kernel_print(&kernel, &used, &kernel_form, &nest, "kernel", &err), ARRAS_OK);
+    ar_arena_free(&arena);
     ar_c_ops_print(&source, &used);
     ar_c_kernel_head_print(&source);
     ar_text_put(&source, kernel.data, kernel.length);

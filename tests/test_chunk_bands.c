@@ -92,22 +92,29 @@ static int64_t count_chunks(const row *r)
     return n;
 }
 
+/* Fewer than there are threads: some wait. */
+enum { HANDS = 2 };
+static ar_hands *hands;
+
 static ar_source *begin(const row *r, ar_chunk_bands **bands)
 {
     ar_source *s;
 
     world_begin();
+    CHECK_EQ_INT(ar_hands_new(&hands, HANDS, &err), ARRAS_OK);
     make_cells(r);
     s = store(r);
     *bands = NULL;
     if (s)
-        CHECK_EQ_INT(ar_chunk_bands_new(bands, s, r->n, ar_source_together(s), &err), ARRAS_OK);
+        CHECK_EQ_INT(ar_chunk_bands_new(bands, s, r->n, ar_source_together(s), hands, &err),
+                     ARRAS_OK);
     return s;
 }
 
 static void end(ar_source *s, ar_chunk_bands *bands)
 {
     ar_chunk_bands_free(bands);
+    ar_hands_free(hands);
     if (s)
         s->type->close(s);
     free(wanted);
@@ -149,26 +156,25 @@ static bool same_cells(const row *r, const int64_t *lo, const int64_t *hi, const
     return same;
 }
 
-static bool read_copy(reader *r, const int64_t *lo, const int64_t *hi, ar_chunk_scratches *scratch)
+static bool read_copy(reader *r, const int64_t *lo, const int64_t *hi)
 {
     size_t bytes = (size_t)cells_of(r->row) * arras_dtype_size(r->row->dtype);
     char  *copy = malloc(bytes);
-    bool   good = ar_chunk_bands_read(r->bands, lo, hi, copy, strides, scratch, NULL) == ARRAS_OK &&
+    bool   good = ar_chunk_bands_read(r->bands, lo, hi, copy, strides, NULL) == ARRAS_OK &&
                 same_cells(r->row, lo, hi, copy, strides);
 
     free(copy);
     return good;
 }
 
-static bool read_in_place(reader *r, const int64_t *lo, const int64_t *hi,
-                          ar_chunk_scratches *scratch)
+static bool read_in_place(reader *r, const int64_t *lo, const int64_t *hi)
 {
     const char *origin = ar_chunk_bands_origin(r->bands, lo, hi);
     bool        good;
 
     if (!origin)
-        return read_copy(r, lo, hi, scratch);
-    if (ar_chunk_bands_take(r->bands, lo, hi, scratch, NULL) != ARRAS_OK)
+        return read_copy(r, lo, hi);
+    if (ar_chunk_bands_take(r->bands, lo, hi, NULL) != ARRAS_OK)
         return false;
     good = same_cells(r->row, lo, hi, origin, ar_chunk_bands_strides(r->bands));
     r->in_place++;
@@ -178,19 +184,17 @@ static bool read_in_place(reader *r, const int64_t *lo, const int64_t *hi,
 
 static void *read_boxes(void *context)
 {
-    reader            *r = context;
-    ar_chunk_scratches scratch = { 0 };
-    int64_t            i, lo[3], hi[3];
+    reader *r = context;
+    int64_t i, lo[3], hi[3];
 
     while ((i = (*r->next)++) * (r->row->box - 2) < r->row->shape[0]) {
         box_at(r->row, i, lo, hi);
-        r->wrong += !read_in_place(r, lo, hi, &scratch);
+        r->wrong += !read_in_place(r, lo, hi);
         if ((i + 1) * (r->row->box - 2) < r->row->shape[0]) {
             box_at(r->row, i + 1, lo, hi);
-            ar_chunk_bands_ahead(r->bands, lo, hi, 2, &scratch, NULL);
+            ar_chunk_bands_ahead(r->bands, lo, hi, 2, NULL);
         }
     }
-    ar_chunk_scratches_free(&scratch);
     return NULL;
 }
 
@@ -255,43 +259,39 @@ static void boxes_that_do_not_fit_are_known(void)
 /* A thread that is far behind keeps its rows; who comes in vain to decode ahead does not wait. */
 static void what_is_held_stays(void)
 {
-    const row         *r = &rows[1];
-    ar_chunk_bands    *bands;
-    ar_source         *s = begin(r, &bands);
-    ar_chunk_scratches scratch = { 0 };
-    int64_t            first[2] = { 8, 40 }, third[2] = { 24, 0 }, fourth[2] = { 32, 40 };
+    const row      *r = &rows[1];
+    ar_chunk_bands *bands;
+    ar_source      *s = begin(r, &bands);
+    int64_t         first[2] = { 8, 40 }, third[2] = { 24, 0 }, fourth[2] = { 32, 40 };
 
-    if (bands && CHECK_EQ_INT(ar_chunk_bands_take(bands, zero, first, &scratch, &err), ARRAS_OK)) {
-        CHECK_EQ_INT(ar_chunk_bands_ahead(bands, third, fourth, 1, &scratch, &err), ARRAS_OK);
+    if (bands && CHECK_EQ_INT(ar_chunk_bands_take(bands, zero, first, &err), ARRAS_OK)) {
+        CHECK_EQ_INT(ar_chunk_bands_ahead(bands, third, fourth, 1, &err), ARRAS_OK);
         CHECK_EQ_INT(s->fetched, 4);
         CHECK(same_cells(r, zero, first, ar_chunk_bands_origin(bands, zero, first),
                          ar_chunk_bands_strides(bands)));
         ar_chunk_bands_give(bands, zero, first);
-        CHECK_EQ_INT(ar_chunk_bands_ahead(bands, third, fourth, 1, &scratch, &err), ARRAS_OK);
+        CHECK_EQ_INT(ar_chunk_bands_ahead(bands, third, fourth, 1, &err), ARRAS_OK);
         CHECK_EQ_INT(s->fetched, 8);
     }
-    ar_chunk_scratches_free(&scratch);
     end(s, bands);
 }
 
 static void missing_chunks_are_filled(void)
 {
-    const row         *r = &rows[1];
-    ar_chunk_bands    *bands;
-    ar_source         *s = begin(r, &bands);
-    ar_chunk_scratches scratch = { 0 };
-    int64_t            hi[2] = { 8, 40 };
+    const row      *r = &rows[1];
+    ar_chunk_bands *bands;
+    ar_source      *s = begin(r, &bands);
+    int64_t         hi[2] = { 8, 40 };
 
     memset(wanted, 0, (size_t)8 * 40 * 8); /* as if nothing was stored there */
     if (bands && CHECK_EQ_INT(remove(at("x.zarr/0.0")) | remove(at("x.zarr/0.1")) |
                                   remove(at("x.zarr/0.2")) | remove(at("x.zarr/0.3")),
                               0)) {
-        CHECK_EQ_INT(ar_chunk_bands_take(bands, zero, hi, &scratch, &err), ARRAS_OK);
+        CHECK_EQ_INT(ar_chunk_bands_take(bands, zero, hi, &err), ARRAS_OK);
         CHECK(same_cells(r, zero, hi, ar_chunk_bands_origin(bands, zero, hi),
                          ar_chunk_bands_strides(bands)));
         ar_chunk_bands_give(bands, zero, hi);
     }
-    ar_chunk_scratches_free(&scratch);
     end(s, bands);
 }
 
@@ -299,51 +299,46 @@ static void missing_chunks_are_filled(void)
 
 static void damage_is_told_and_nothing_is_held(void)
 {
-    const row         *r = &rows[1];
-    ar_chunk_bands    *bands;
-    ar_source         *s = begin(r, &bands);
-    ar_chunk_scratches scratch = { 0 };
+    const row      *r = &rows[1];
+    ar_chunk_bands *bands;
+    ar_source      *s = begin(r, &bands);
     int64_t lo[2] = { 8, 0 }, hi[2] = { 16, 40 }, other[2] = { 32, 0 }, last[2] = { 40, 40 };
 
     put_file("x.zarr/1.2", "short", 5);
     if (bands) {
         for (int again = 0; again < 2; again++) {
-            CHECK_EQ_INT(ar_chunk_bands_take(bands, lo, hi, &scratch, &err), ARRAS_EFORMAT);
+            CHECK_EQ_INT(ar_chunk_bands_take(bands, lo, hi, &err), ARRAS_EFORMAT);
             CHECK_HAS(err.text, "chunk [1, 2]: 5 bytes of cells, 640 expected");
         }
-        CHECK_EQ_INT(ar_chunk_bands_ahead(bands, lo, hi, 1, &scratch, &err), ARRAS_EFORMAT);
+        CHECK_EQ_INT(ar_chunk_bands_ahead(bands, lo, hi, 1, &err), ARRAS_EFORMAT);
         /* The same place of the ring: who still held it would be waited for. */
-        CHECK_EQ_INT(ar_chunk_bands_take(bands, other, last, &scratch, &err), ARRAS_OK);
+        CHECK_EQ_INT(ar_chunk_bands_take(bands, other, last, &err), ARRAS_OK);
         ar_chunk_bands_give(bands, other, last);
-        CHECK_EQ_INT(ar_chunk_bands_take(bands, lo, (int64_t[]){ 97, 40 }, &scratch, &err),
-                     ARRAS_EINDEX);
+        CHECK_EQ_INT(ar_chunk_bands_take(bands, lo, (int64_t[]){ 97, 40 }, &err), ARRAS_EINDEX);
     }
-    ar_chunk_scratches_free(&scratch);
     end(s, bands);
 }
 
 static void damage_of_one_of_several_is_its_own(void)
 {
-    const row         *r = &rows[10];
-    ar_chunk_bands    *bands;
-    ar_source         *s;
-    ar_chunk_scratches scratch = { 0 };
-    int64_t            hi[2] = { 8, 37 }, left[2] = { 8, 10 };
+    const row      *r = &rows[10];
+    ar_chunk_bands *bands;
+    ar_source      *s;
+    int64_t         hi[2] = { 8, 37 }, left[2] = { 8, 10 };
 
     if (!is_there(r))
         return;
     s = begin(r, &bands);
     put_file("x.zarr/0.1", "short", 5);
     if (bands) {
-        CHECK_EQ_INT(ar_chunk_bands_take(bands, zero, hi, &scratch, &err), ARRAS_EFORMAT);
+        CHECK_EQ_INT(ar_chunk_bands_take(bands, zero, hi, &err), ARRAS_EFORMAT);
         CHECK_HAS(err.text, "chunk [0, 1]: ");
         s->fetched = 0;
-        CHECK_EQ_INT(ar_chunk_bands_take(bands, zero, left, &scratch, &err), ARRAS_OK);
+        CHECK_EQ_INT(ar_chunk_bands_take(bands, zero, left, &err), ARRAS_OK);
         CHECK(memcmp(ar_chunk_bands_origin(bands, zero, left), wanted, 10 * sizeof(float)) == 0);
         ar_chunk_bands_give(bands, zero, left);
         CHECK_EQ_INT(s->fetched, 0); /* it was decoded with the one that failed */
     }
-    ar_chunk_scratches_free(&scratch);
     end(s, bands);
 }
 
@@ -353,23 +348,27 @@ static void memory_ends_for(const row *r)
     int64_t    hi[2] = { 5, 37 }, live;
 
     ar_chunk_bands *bands;
+    ar_hands       *own;
+
     s = begin(r, &bands);
     ar_chunk_bands_free(bands);
     live = ar_alloc_live();
     for (int n = 1; s && n < 30; n++) {
-        ar_chunk_scratches scratch = { 0 };
-        arras_status       status;
+        arras_status status;
 
         CASE("allocation %d", n);
         bands = NULL;
+        own = NULL;
         ar_alloc_fail_from(n);
-        status = ar_chunk_bands_new(&bands, s, r->n, ar_source_together(s), &err);
+        status = ar_hands_new(&own, 1, &err);
         if (status == ARRAS_OK)
-            status = ar_chunk_bands_take(bands, zero, hi, &scratch, &err);
+            status = ar_chunk_bands_new(&bands, s, r->n, ar_source_together(s), own, &err);
+        if (status == ARRAS_OK)
+            status = ar_chunk_bands_take(bands, zero, hi, &err);
         ar_alloc_fail_from(0);
         CHECK(status == ARRAS_OK || status == ARRAS_ENOMEM);
-        ar_chunk_scratches_free(&scratch);
         ar_chunk_bands_free(bands);
+        ar_hands_free(own);
         CHECK_EQ_INT(ar_alloc_live(), live);
     }
     end(s, NULL);

@@ -88,9 +88,10 @@ static bool build_kernel(contracted *c)
     arras_error              err = { ARRAS_OK, "" };
 
     memset(&used, 0, sizeof used);
-    if (!CHECK(ar_c_contraction_match(&contraction, &form)))
+    if (!CHECK(ar_c_contraction_match(&contraction, c->lambda)))
         return false;
-    CHECK_EQ_INT(ar_c_contraction_print(&kernel, &used, &contraction, "kernel", &err), ARRAS_OK);
+    CHECK_EQ_INT(ar_c_contraction_print(&kernel, &used, &form, &contraction, "kernel", &err),
+                 ARRAS_OK);
     ar_c_ops_print(&source, &used);
     ar_c_kernel_head_print(&source);
     ar_text_add(&source, kernel.data);
@@ -419,13 +420,10 @@ static bool matches(arras_array out)
 {
     contracted     c = { .dense = true };
     ar_contraction contraction;
-    ar_kernel_form form;
     bool           answer = false;
 
-    if (open_program(&c, out)) {
-        form = form_of(&c);
-        answer = ar_c_contraction_match(&contraction, &form);
-    }
+    if (open_program(&c, out))
+        answer = ar_c_contraction_match(&contraction, c.lambda);
     close_program(&c);
     return answer;
 }

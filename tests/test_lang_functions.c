@@ -131,6 +131,9 @@ static void movement(void)
     FAILS("roll(x, none)", "this argument can't be left out", "x=[1]");
     FAILS("reshape(x, [3])", "program:1:1: ", "x=[1]");
     FAILS("reshape(x, 1, \"A\")", "the order is \"C\" or \"F\"", "x=[1]");
+    FAILS("mean(x, axis=7)", "axis 7 of an array of rank 0, which has no axes", "x=1");
+    FAILS("pad(x, -1)", "must be 0 to 1152921504606846975", "x=[1]");
+    FAILS("pad(x, 1152921504606846976)", "must be 0 to 1152921504606846975", "x=[1]");
     FAILS("pad(x, [1, 2, 3])", "it needs one width", "x=[1]");
     FAILS("pad(x, 1, \"mirror\")", "the mode is \"constant\"", "x=[1]");
     GIVES("stencil(x, [-1, 1], [1, 1], edge=wrap)", "result: f64[3] 5 4 3", "x=[1.0, 2, 3]");

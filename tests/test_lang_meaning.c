@@ -119,8 +119,8 @@ static void reductions(void)
           "starts=[0, 2, 3]", "v=[1, 2, 3]", "x=[1, 10, 100]", "col=[0, 2, 1]");
     GIVES("s[i] = mean[p:starts[i]:starts[i+1]] v[p]", "s: f32[2] 1.5 3", "starts=[0, 2, 3]",
           "v=f32([1, 2, 3])");
-    FAILS("s[i] = argmax[p:starts[i]:starts[i+1], q:2] v[p]", "needs ranges that are numbers",
-          "starts=[0, 2, 3]", "v=[1, 2, 3]");
+    GIVES("s[i] = argmax[p:starts[i]:starts[i+1], q:2] v[p]", "s: i64[2] 2 0", "starts=[0, 2, 3]",
+          "v=[1, 2, 3]");
     FAILS("s[i] = sum[k:x[i]] 1", "must be an integer", "x=[1.5]");
     GIVES("y[i] = sum[j] (x[j] <= x[i])", "y: i64[3] 3 1 2", "x=[5, 1, 3]");
     /* Reductions in one another, through a function, with one name. */

@@ -37,6 +37,8 @@ static const char program[] =
     "edge x = [reflect]\n"
     "s[i] = (sum[k] w[k]*x[i+k-1])/4 + f(x[i], n)\n"
     "t = f(x, 2) + reshape(zeros([size(x), n//4]), -1) + where(x > m, x, 0)\n"
+    "r = max[i:3, j:i] x[j] + (argmin[i:3, j:i] x[j]) - count[i:2, j:3] 1\n"
+    "o[r:3] = (std[i:3, j:r:i] x[j]) + mean[p:i64(x[r]), q:2] 1\n"
     "u = x[1:n, newaxis]; v = einsum(\"i,j->ij\", x, x)[argmax(x)]\n";
 
 static bool lower(lang_program *p, lang_error *err)

@@ -359,7 +359,24 @@ static void check_mistakes(const arras_options *options)
     bad = VEC("x", single, 3);
     bad.buffer.dtype = ARRAS_F32;
     refused(p, BINDINGS(bad, good_y), ARRAS_EDTYPE, "x");
+    /* What is wrong is told before what is missing. */
+    CHECK_EQ_INT(arras_launch(NULL, p, BINDINGS(bad), &err), ARRAS_EDTYPE);
+    CHECK_HAS(err.text, "input x: the type is f32");
+    CHECK_EQ_INT(arras_launch(NULL, p, BINDINGS(VEC("x", x, 4)), &err), ARRAS_ESHAPE);
+    CHECK_HAS(err.text, "axis 0 is 4, but the program says 3");
+    CHECK_EQ_INT(arras_launch(NULL, p, BINDINGS(VEC("x", x, 3)), &err), ARRAS_EINVAL);
+    CHECK_HAS(err.text, "is not bound");
+    CHECK_EQ_INT(arras_launch(NULL, p, BINDINGS(VEC("y", y, 3), VEC("z", y, 3)), &err),
+                 ARRAS_ENAME);
     bad.name = "y";
+    CHECK_EQ_INT(arras_launch(NULL, p, BINDINGS(bad), &err), ARRAS_EDTYPE);
+    CHECK_HAS(err.text, "output y: the type is f32");
+    bad.buffer.dtype = ARRAS_F64;
+    bad.buffer.rank = 0;
+    CHECK_EQ_INT(arras_launch(NULL, p, BINDINGS(bad), &err), ARRAS_ESHAPE);
+    CHECK_HAS(err.text, "output y: the rank is 0");
+    bad.buffer.rank = 1;
+    bad.buffer.dtype = ARRAS_F32;
     refused(p, BINDINGS(good_x, bad), ARRAS_EDTYPE, "output y");
     bad.buffer.dtype = (arras_dtype)99;
     refused(p, BINDINGS(good_x, bad), ARRAS_EDTYPE, "99");

@@ -48,6 +48,9 @@ static const place places[] = {
     { "[n]", "where(less(i0, 0), 0, _0[add(i0, -1)])", "[n]", false },
     { "[n]", "sum[k: 0, 9](where(less(k, 4), _0[k], 0))", "[n]", false },
     { "[4]", "sum[k: 0, 9](where(less(k, 4), _0[k], 0))", "[n]", true },
+    /* What is denied of "not equal" is equal. */
+    { "[3]", "where(not_equal(i0, 3), 0, _0[i0])", "[4]", false },
+    { "[4]", "where(not_equal(i0, 3), 0, _0[i0])", "[9]", true },
     { "[9]", "_0[i8(i0)]", "[9]", true },
     { "[9]", "_0[i8(multiply(i0, 100))]", "[9]", false },
     { "[9]", "_0[multiply(i0, 4611686018427387904)]", "[2]", false },

@@ -26,7 +26,19 @@ static const example reals[] = {
       "sum[k: 0, 64 fused](multiply(_0[k], 1.0))" },
     { "sum[k: 0, 64 fused](multiply(f64(3), f64(0.5)))", "f64[64]",
       "sum[k: 0, 64 fused](multiply(f64(3), f64(0.5)))" },
-    { "pow(_0[i0], 2)", "f64[n]", "pow(_0[i0], 2)" }, /* rounded twice or once: other bits */
+    { "pow(_0[i0], 2)", "f64[n]", "multiply(_0[i0], _0[i0])" },
+    { "pow(_0[i0], f64(3))", "f64[n]", "multiply(_0[i0], multiply(_0[i0], _0[i0]))" },
+    { "pow(_0[i0], i8(4))", "f64[n]", "$0 = multiply(_0[i0], _0[i0]);\n    multiply($0, $0)" },
+    { "pow(_0[i0], divide(f64(1), 2))", "f64[n]", /* of -inf inf, of -0 0 */
+      "where(equal(_0[i0], -inf), inf, sqrt(add(_0[i0], 0.0)))" },
+    { "pow(abs(_0[i0]), 1.5)", "f64[n]",
+      "$0 = abs(_0[i0]);\n    multiply($0, where(equal($0, -inf), inf, sqrt($0)))" },
+    { "pow(_0[i0], -1)", "f64[n]", "divide(1.0, _0[i0])" },
+    { "pow(_0[i0], -2)", "f64[n]", "$0 = divide(1.0, _0[i0]);\n    multiply($0, $0)" },
+    { "pow(_0[i0], 1)", "f64[n]", "_0[i0]" },
+    { "pow(i0, 0.0)", "f64[n]", "f64(1.0)" },
+    { "pow(_0[i0], 0)", "f64[n]", "pow(_0[i0], 0)" }, /* the read may fail, for all we know */
+    { "pow(_0[i0], 2.5)", "f64[n]", "pow(_0[i0], 2.5)" },
 };
 
 static const example integers[] = {
@@ -35,6 +47,8 @@ static const example integers[] = {
     { "multiply(i0, 0)", "i64[n]", "i64(0)" },
     { "add(_0[i0], 0)", "i64[n]", "_0[i0]" },
     { "pow(_0[i0], 2)", "i64[n]", "multiply(_0[i0], _0[i0])" },
+    { "pow(_0[i0], 3)", "i64[n]", "multiply(_0[i0], multiply(_0[i0], _0[i0]))" },
+    { "pow(_0[i0], i64(-1))", "i64[n]", "pow(_0[i0], i64(-1))" },
     { "add(add(i0, 3), -3)", "i64[n]", "i0" },
     { "subtract(size(n), subtract(size(n), i0))", "i64[n]", "i0" },
     { "multiply(add(i0, 1), 2)", "i64[n]", "add(multiply(i0, 2), 2)" },
@@ -95,11 +109,19 @@ static void of_bytes(void)
         check_example(&bytes[i], "size n;input x : i8[n]");
 }
 
+static const example complex_numbers[] = {
+    { "multiply(_0[i0], 1)", "c128[n]",
+      "multiply(_0[i0], 1)" }, /* (inf, 0) times (1, 0) has a nan */
+    { "pow(_0[i0], 2)", "c128[n]",
+      "where(equal(_0[i0], 0.0), 0.0, multiply(_0[i0], _0[i0]))" }, /* of (-0, 0) it is (0, 0) */
+    { "pow(_0[i0], (2, 1))", "c128[n]", "pow(_0[i0], (2, 1))" },
+    { "pow(_0[i0], 1)", "c128[n]", "pow(_0[i0], 1)" },
+};
+
 static void of_complex_numbers(void)
 {
-    static const example infinite = { "multiply(_0[i0], 1)", "c128[n]", "multiply(_0[i0], 1)" };
-
-    check_example(&infinite, "size n;input x : c128[n]"); /* (inf, 0) times (1, 0) has a nan */
+    for (size_t i = 0; i < AR_COUNT(complex_numbers); i++)
+        check_example(&complex_numbers[i], "size n;input x : c128[n]");
 }
 
 TEST_MAIN

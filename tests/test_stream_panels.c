@@ -142,7 +142,9 @@ static void check_row(const row *r, arras_program *p)
 
     for (int axis = 0; axis < r->rank; axis++)
         chunks *= r->shape[axis] / r->chunk[axis];
-    CHECK(once >= chunks && (double)once <= r->times * (double)chunks);
+    if (!CHECK(once >= chunks && (double)once <= r->times * (double)chunks))
+        printf("    %" PRId64 " chunks were fetched in memory for all, of %" PRId64 "\n", once,
+               chunks);
     if (!CHECK((double)often <= r->times * (double)chunks))
         printf("    %" PRId64 " chunks were fetched, of %" PRId64 "\n", often, chunks);
     if (much && little)
@@ -156,7 +158,8 @@ static void check_row(const row *r, arras_program *p)
 static void chunks_are_decoded_about_once(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const arras_options options = { .threads = 2 };
+        /* One thread: how often several decode a chunk depends on who is delayed. */
+        const arras_options options = { .threads = 1 };
         arras_graph        *g = NULL;
         arras_program      *p = NULL;
 

@@ -270,7 +270,6 @@ static void random_programs(void)
         int           failures = test.failures;
 
         CASE("seed %d", (int)seed);
-        without_library = true;
         longest = seed % 3 ? 40 : 3;
         largest = seed % 3 ? 3000 : 300;
         begin();

@@ -4,7 +4,6 @@
 #include "test.h"
 #include "text_programs.h"
 
-#include <locale.h>
 #include <stdlib.h>
 
 static arras_graph *g;
@@ -467,26 +466,6 @@ static void random_numbers_keep_their_bits(void)
     check_random_constants(ARRAS_F32, 3000);
 }
 
-/* Where a number is written 2,5 the text form says 2.5 all the same. */
-static void locales_have_no_say(void)
-{
-    static const char *const names[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "ps_AF.UTF-8",
-                                         "ps_AF" };
-    char                     shown[32] = "";
-
-    for (size_t i = 0; i < AR_COUNT(names); i++)
-        if (setlocale(LC_NUMERIC, names[i])) {
-            snprintf(shown, sizeof shown, "%.1f", 2.5);
-            CHECK(strcmp(shown, "2.5") != 0);
-            numbers_are_short();
-            check_random_constants(ARRAS_F64, 100);
-        }
-    if (!*shown)
-        printf("    skipped: no locale with a decimal comma is installed\n");
-    setlocale(LC_NUMERIC, "C");
-    check_random_constants(ARRAS_F64, 100);
-}
-
 /* ---- Large and deep -------------------------------------------------------------------------- */
 
 static void deep_programs_need_no_stack(void)
@@ -603,7 +582,6 @@ TEST_MAIN
     RUN(every_type_keeps_its_bits);
     RUN(numbers_are_short);
     RUN(random_numbers_keep_their_bits);
-    RUN(locales_have_no_say);
     RUN(deep_programs_need_no_stack);
     RUN(diamonds_stay_small);
     RUN(expressions_may_be_as_deep_as_they_can);

@@ -7,7 +7,9 @@
  *   like any other, and the message appears when the program is run (or ask arras_array_error).
  *   Ownership.  A graph owns everything recorded in it; arguments are borrowed for the call, but
  *   for the memory of arras_borrow.  What comes through `out` is released once, by the caller.
- *   Threads.  One thread at a time may record in a graph; finished graphs may be read by many. */
+ *   Threads.  One thread at a time may record in a graph; finished graphs may be read by many.
+ *   Stacks.  Threads that call have at least 64 KB left of theirs; what takes more runs on one of
+ *   ours. */
 #ifndef ARRAS_ARRAS_H
 #define ARRAS_ARRAS_H
 
@@ -322,6 +324,19 @@ ARRAS_API arras_expr arras_expr_load(arras_array x, int n, const arras_expr *ind
  * of reals rounds each once (docs/semantics.md). */
 ARRAS_API arras_expr  arras_expr_reduce(int reduction, const char *var, arras_expr lo,
                                         arras_expr hi, arras_expr body);
+/* Over n variables, whose bounds may depend on those before: over the set of their values, taken
+ * row by row.  An error only where the whole set is empty.  argmin and argmax over more than one
+ * give the number of the tuple in the set. */
+ARRAS_API arras_expr arras_expr_reduce_over(int reduction, int n, const char *const *vars,
+                                            const arras_expr *lo, const arras_expr *hi,
+                                            arras_expr body);
+/* As arras_mean, arras_var and arras_std: integers as f64; nan over nothing. */
+ARRAS_API arras_expr  arras_expr_mean_over(int n, const char *const *vars, const arras_expr *lo,
+                                           const arras_expr *hi, arras_expr body);
+ARRAS_API arras_expr  arras_expr_var_over(int n, const char *const *vars, const arras_expr *lo,
+                                          const arras_expr *hi, int64_t ddof, arras_expr body);
+ARRAS_API arras_expr  arras_expr_std_over(int n, const char *const *vars, const arras_expr *lo,
+                                          const arras_expr *hi, int64_t ddof, arras_expr body);
 ARRAS_API const char *arras_expr_error(arras_expr e); /* NULL unless poison */
 
 /* The array of this shape in which each cell is `cell`.  where() evaluates only the branch that it
@@ -416,7 +431,8 @@ ARRAS_API void                 arras_results_free(arras_results *r);
 /* Compiling optimises a program, plans its memory and its tasks and builds its kernels; what was
  * built before is found in memory or on disk.  Launching binds arrays and runs the tasks on all
  * CPUs. Where there is no C compiler, or a program is beyond what kernels can do, the reference
- * evaluator runs instead: slower, with the same results. */
+ * evaluator runs instead: slower, with the same results, but for products of matrices that kernels
+ * add up in another order (docs/semantics.md). */
 typedef struct arras_program arras_program;
 
 typedef struct arras_options {
@@ -436,6 +452,10 @@ ARRAS_API arras_status arras_compile(arras_program **out, const arras_graph *g,
 ARRAS_API void         arras_program_free(arras_program *p);
 /* NULL, or one line that says why the program runs in the reference evaluator. */
 ARRAS_API const char  *arras_program_warning(const arras_program *p);
+/* EINVAL, and one line that says why and what to do, when nothing compiled with these options can
+ * be kept on disk: the folder belongs to another user, or others can write to it, or the one that
+ * was named cannot be used.  Programs compile and run all the same, in each process anew. */
+ARRAS_API arras_status arras_cache_check(const arras_options *options, arras_error *err);
 
 /* Binds inputs, sizes and outputs by name, runs, and returns when all is done.  An output that is
  * bound is written in place; the others are new arrays in *out, which stay valid whatever is
@@ -493,6 +513,20 @@ ARRAS_API arras_status arras_program_print(char **out, size_t *length, const arr
                                            arras_program_text form, arras_error *err);
 
 #include <arras/ops.h>
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Bytes that can be had before the system would have to swap or end somebody: what Linux calls
+ * available, or what the limits of the process's control groups leave, whichever is less.
+ * INT64_MAX when the system does not say.  What takes "half of what is free" takes half of this. */
+ARRAS_API int64_t arras_memory_available(void);
+
+/* ---- Stacks ---------------------------------------------------------------------------------- */
+
+/* For those who build on the library and walk deep expressions, as it does: calls `work` here if 2
+ * MB is left of the stack, else on a thread of its own that has more, and returns what it does. */
+ARRAS_API arras_status arras_with_room(arras_status (*work)(void *context, arras_error *err),
+                                       void *context, arras_error *err);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@ typedef struct arras_label_options {
     arras_label_rule rule;
     double           value;
     int              threads; /* 0: one for each CPU */
-    int64_t          memory;  /* bytes, for arrays in files; 0: half of what the machine has */
+    int64_t          memory;  /* bytes, for arrays in files; 0: half of what is free */
 } arras_label_options;
 
 /* Arrays of 1 to 3 axes, of any type but complex.  The labels are i32 or i64 and have the shape of

@@ -78,7 +78,9 @@ ARRAS_API arras_status arras_source_list(char **out, const char *path, const cha
                                          arras_error *err);
 
 typedef struct arras_sink_options {
-    const char         *codecs;   /* "zstd 3", "shuffle deflate 4", "none"; NULL: the default */
+    /* "zstd 3", "shuffle deflate 4", "none"; NULL: the default.  "float16", before others if there
+     * are any, stores f32 with 16 bits for each cell; .npy files have that, too. */
+    const char         *codecs;
     const int64_t      *chunk;    /* NULL: chosen */
     const void         *fill;     /* a cell; NULL: 0 */
     const bool         *growable; /* of each axis; NULL: none */
@@ -96,9 +98,9 @@ ARRAS_API arras_status arras_sink_create(arras_sink **out, const char *path, con
  * ".NAME.partial", and brought to disk every `period` seconds by a thread of its own.  Made again
  * with the same identity (any text that says what is being computed, and from which inputs), it
  * has the cells that were there, and arras_stream_start does not compute them again; another
- * identity is refused.  With a mean time E between failures, an array of V bytes that takes V/T
- * seconds needs V/(T*E) checkpoints: a period of E.  Finished, it is an array like others;
- * abandoned, it stays. */
+ * identity is refused.  V bytes take V/T seconds to a disk of T bytes per second, which is the time
+ * of V/(T*E) steps of E seconds each: checkpoints do not follow each other any faster, whatever the
+ * period.  Finished, it is an array like others; abandoned, it stays. */
 ARRAS_API arras_status arras_sink_resume(arras_sink **out, const char *path, const char *inside,
                                          arras_dtype dtype, int rank, const int64_t *shape,
                                          const arras_sink_options *options, const char *identity,
@@ -157,7 +159,8 @@ ARRAS_API arras_status arras_stream_wait(arras_results **out, arras_stream *stre
                                          arras_error *err);
 /* From any thread: the wait returns ARRAS_ECANCEL soon, if not done already. */
 ARRAS_API void arras_stream_cancel(arras_stream *stream);
-/* From any thread: how much has been begun, from 0 to 1; below 0 when that is not known. */
+/* From any thread: how much has been done, from 0 to 1; below 0 when that is not known.  Passes
+ * count by the bytes that they move. */
 ARRAS_API double arras_stream_progress(const arras_stream *stream);
 /* What was not waited for is cancelled. */
 ARRAS_API void arras_stream_free(arras_stream *stream); /* NULL is fine */
@@ -213,6 +216,7 @@ typedef struct arras_npy_header {
     bool        fortran; /* the first index runs fastest */
     int         rank;
     int64_t     shape[ARRAS_MAX_RANK];
+    bool        half; /* numbers are stored with 16 bits, where dtype has 32 */
 } arras_npy_header;
 
 #define ARRAS_NPY_ROOM 1024 /* bytes that a printed header has at most */
@@ -220,6 +224,8 @@ typedef struct arras_npy_header {
 /* The text of a header, which follows its length in the file.  `name` is for messages. */
 ARRAS_API arras_status arras_npy_header_parse(arras_npy_header *out, const char *text,
                                               size_t length, const char *name, arras_error *err);
+/* n numbers of 16 bits become f32.  They stand where the memory for these ends. */
+ARRAS_API void arras_half_widen(float *numbers, int64_t n, bool swapped);
 /* Everything before the cells, of an array in C order, as NumPy writes it; the number of bytes, 0
  * where there is no such type or rank. */
 ARRAS_API size_t arras_npy_header_print(char out[ARRAS_NPY_ROOM], arras_dtype dtype, int rank,

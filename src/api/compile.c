@@ -93,12 +93,25 @@ static arras_status finish_unit(unit *u, ar_core_parts *parts, arras_error *err)
     ar_c_ops_print(source, &u->used);
     ar_c_kernel_head_print(source);
     ar_text_put(source, u->kernels.data, u->kernels.length);
+    if (ar_debug('c'))
+        ar_debug_show("generate", &u->kernels);
     parts->nsources++;
     if (u->kernels.failed || source->failed)
         return ar_fail_memory(err, u->kernels.length);
     ar_text_free(&u->kernels);
     *u = (unit){ .kernels = { 0 } };
     return ARRAS_OK;
+}
+
+static void show_nest(const ar_step *step, const char *name)
+{
+    ar_text text = { 0 };
+
+    ar_text_printf(&text, "%s: ", name);
+    ar_nest_print(&text, &step->nest, &step->form);
+    ar_text_add(&text, "\n");
+    ar_debug_show("nest", &text);
+    ar_text_free(&text);
 }
 
 static arras_status generate(unit *u, ar_core_parts *parts, arras_error *err)
@@ -113,7 +126,10 @@ static arras_status generate(unit *u, ar_core_parts *parts, arras_error *err)
         if (plan->steps[s].code != next)
             continue;
         snprintf(name, sizeof name, "ar_kernel_%d", next++);
-        status = ar_c_kernel_print(&u->kernels, &u->used, &plan->steps[s].form, name, err);
+        if (ar_debug('k'))
+            show_nest(&plan->steps[s], name);
+        status = ar_c_kernel_print(&u->kernels, &u->used, &plan->steps[s].form,
+                                   &plan->steps[s].nest, name, err);
         if (status == ARRAS_OK && u->kernels.length > unit_length(parts->nsources) &&
             parts->nsources + 1 < AR_MOST_UNITS)
             status = finish_unit(u, parts, err);
@@ -241,16 +257,30 @@ static arras_status cook(ar_core **out, ar_kept *kept, const bool *dense, int64_
     return plan_and_build(out, kept, &parts, dense, err);
 }
 
-arras_status ar_recipe_cook(ar_core **out, void *recipe, const bool *dense, arras_error *err)
+typedef struct {
+    ar_core   **out;
+    ar_recipe  *recipe;
+    const bool *dense;
+} order;
+
+static arras_status cook_here(void *context, arras_error *err)
 {
+    const order *o = context;
     int64_t      start = ar_clock();
     ar_kept      kept;
     arras_status status;
 
-    ar_kept_open(&kept, recipe);
-    status = cook(out, &kept, dense, start, err);
+    ar_kept_open(&kept, o->recipe);
+    status = cook(o->out, &kept, o->dense, start, err);
     ar_kept_close(&kept);
     return status;
+}
+
+arras_status ar_recipe_cook(ar_core **out, void *recipe, const bool *dense, arras_error *err)
+{
+    order o = { out, recipe, dense };
+
+    return ar_with_room(cook_here, &o, err);
 }
 
 arras_status ar_recipe_find(ar_core **out, bool *from_memory, ar_recipe *recipe, arras_error *err)

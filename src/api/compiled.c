@@ -78,11 +78,34 @@ static arras_status compile(arras_program **out, ar_recipe *r, arras_error *err)
     return status;
 }
 
+typedef struct {
+    arras_program      **out;
+    const arras_graph   *g;
+    const arras_options *options;
+} compiling;
+
+static arras_status compile_here(void *context, arras_error *err)
+{
+    const compiling *c = context;
+    ar_recipe       *recipe;
+    arras_status     status = ar_graph_check(c->g, err);
+
+    if (status == ARRAS_OK)
+        status = ar_graph_check_data(c->g, err);
+    if (status == ARRAS_OK)
+        status = ar_recipe_new(&recipe, c->g, c->options, err);
+    if (status != ARRAS_OK)
+        return status;
+    status = compile(c->out, recipe, err);
+    if (status != ARRAS_OK)
+        ar_recipe_free(recipe);
+    return status;
+}
+
 arras_status arras_compile(arras_program **out, const arras_graph *g, const arras_options *options,
                            arras_error *err)
 {
-    ar_recipe   *recipe;
-    arras_status status;
+    compiling c = { out, g, options };
 
     if (!out || !g)
         return ar_fail(err, ARRAS_EINVAL,
@@ -92,17 +115,7 @@ arras_status arras_compile(arras_program **out, const arras_graph *g, const arra
                        "compile: %d threads and tiles of %" PRId64
                        " bytes: neither may be negative",
                        options->threads, options->tile_bytes);
-    status = ar_graph_check(g, err);
-    if (status == ARRAS_OK)
-        status = ar_graph_check_data(g, err);
-    if (status == ARRAS_OK)
-        status = ar_recipe_new(&recipe, g, options, err);
-    if (status != ARRAS_OK)
-        return status;
-    status = compile(out, recipe, err);
-    if (status != ARRAS_OK)
-        ar_recipe_free(recipe);
-    return status;
+    return ar_with_room(compile_here, &c, err);
 }
 
 void arras_program_free(arras_program *p) { ar_program_free(p); }
@@ -110,6 +123,14 @@ void arras_program_free(arras_program *p) { ar_program_free(p); }
 const char *arras_program_warning(const arras_program *p)
 {
     return p ? ar_program_warning(p) : NULL;
+}
+
+arras_status arras_cache_check(const arras_options *options, arras_error *err)
+{
+    ar_build_options build = { .cache = options ? options->cache : NULL,
+                               .no_cache = options && options->no_cache };
+
+    return ar_disk_check(&build, err);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -189,24 +210,31 @@ arras_status arras_program_trace(arras_program *p, bool on, arras_error *err)
     return ar_program_trace(p, on, err);
 }
 
-static arras_status print_form(ar_text *text, const arras_program *p, arras_program_text form,
-                               arras_error *err)
+typedef struct {
+    ar_text             *text;
+    const arras_program *p;
+    arras_program_text   form;
+} printing;
+
+static arras_status print_form(void *context, arras_error *err)
 {
-    const ar_core *core = ar_program_core(p);
-    int64_t       *sizes;
+    const printing      *printed = context;
+    const arras_program *p = printed->p;
+    const ar_core       *core = ar_program_core(p);
+    int64_t             *sizes;
 
     if (!core)
         return ar_fail(err, ARRAS_EINVAL, "the program runs in the reference evaluator%s%s",
                        ar_program_warning(p) ? ": " : "",
                        ar_program_warning(p) ? ar_program_warning(p) : ", as was asked");
-    switch (form) {
-    case ARRAS_PROGRAM_SOURCE: ar_core_source(text, core); return ARRAS_OK;
+    switch (printed->form) {
+    case ARRAS_PROGRAM_SOURCE: ar_core_source(printed->text, core); return ARRAS_OK;
     case ARRAS_PROGRAM_EXPLAIN:
         sizes = last_sizes(p, core);
-        ar_explain_print(text, core, sizes);
+        ar_explain_print(printed->text, core, sizes);
         ar_free(sizes);
         return ARRAS_OK;
-    default: return ar_program_picture(text, p, form, err);
+    default: return ar_program_picture(printed->text, p, printed->form, err);
     }
 }
 
@@ -214,6 +242,7 @@ arras_status arras_program_print(char **out, size_t *length, const arras_program
                                  arras_program_text form, arras_error *err)
 {
     ar_text      text = { 0 };
+    printing     printed = { &text, p, form };
     arras_status status;
 
     if (!out || !p)
@@ -221,7 +250,7 @@ arras_status arras_program_print(char **out, size_t *length, const arras_program
     if ((int)form < 0 || form >= ARRAS_PROGRAM_TEXT_END)
         return ar_fail(err, ARRAS_EINVAL, "print: there is no form number %d", (int)form);
     ar_text_add(&text, "");
-    status = print_form(&text, p, form, err);
+    status = ar_with_room(print_form, &printed, err);
     if (status == ARRAS_OK && (text.failed || !text.data))
         status = ar_fail_memory(err, text.length);
     if (status != ARRAS_OK) {

@@ -31,52 +31,6 @@ static void print_decisions(ar_text *out, const ar_decisions *d)
     }
 }
 
-static void print_array(ar_text *out, const ar_plan *plan, int number)
-{
-    const ar_plan_array *array = &plan->arrays[number];
-
-    if (array->at == AR_AT_OUTPUT)
-        ar_text_printf(out, "%s", ar_graph_output(plan->g, array->number)->name);
-    else if (array->at == AR_AT_INPUT)
-        ar_text_printf(out, "%s", array->node->name);
-    else
-        ar_text_printf(out, "%%%" PRId64, array->node->id);
-    ar_text_add(out, ": ");
-    ar_node_type_print(out, array->node);
-}
-
-static void print_band(ar_text *out, const ar_band_place *place)
-{
-    ar_text_printf(out, "; when large, tile by tile with step %d", place->home);
-    if (place->before + place->after > 0)
-        ar_text_printf(out, ", a halo of %" PRId64 " and %" PRId64, place->before, place->after);
-    if (place->stride > 1)
-        ar_text_printf(out, ", %" PRId64 " rows for each of its", place->stride);
-}
-
-static void print_steps(ar_text *out, const ar_plan *plan, const ar_band_place *places)
-{
-    ar_text_printf(out, "steps: %d, of %d different kernels\n", plan->nsteps, plan->ncodes);
-    for (int s = 0; s < plan->nsteps; s++) {
-        const ar_step *step = &plan->steps[s];
-
-        ar_text_printf(out, "  %d kernel %d%s%s%s makes", s, step->code, step->flat ? ", flat" : "",
-                       step->constant ? ", once" : "", step->gemm ? ", in blocks when large" : "");
-        for (int k = 0; k < step->form.n; k++) {
-            ar_text_add(out, k ? "; " : " ");
-            print_array(out, plan, step->results[k]);
-        }
-        ar_text_add(out, step->ninputs ? " from" : "");
-        for (int k = 0; k < step->ninputs; k++) {
-            ar_text_add(out, k ? "; " : " ");
-            print_array(out, plan, step->inputs[k]);
-        }
-        if (places[s].home != s)
-            print_band(out, &places[s]);
-        ar_text_add(out, "\n");
-    }
-}
-
 /* -1 when it is not known. */
 static int64_t array_bytes(arras_array x, const int64_t *sizes)
 {
@@ -117,7 +71,7 @@ void ar_explain_print(ar_text *out, const ar_core *core, const int64_t *sizes)
     } else {
         print_changes(out, ar_core_notes(core));
         print_decisions(out, ar_core_notes(core));
-        print_steps(out, plan, places);
+        ar_plan_print(out, plan, places);
         ar_text_printf(
             out, "traffic: %" PRId64 " bytes if every array were stored, %" PRId64 " as fused",
             traffic.before, traffic.after);

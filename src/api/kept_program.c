@@ -22,6 +22,12 @@ static void describe_machine(ar_text *out)
         for (arras_dtype dtype = ARRAS_F32; dtype <= ARRAS_F64; dtype++)
             if (ar_c_is_vector_math(op, dtype))
                 ar_text_printf(out, " %d.%d", (int)op, (int)dtype);
+#ifdef _CS_GNU_LIBC_VERSION /* numbers that were folded have its bits */
+    char version[64] = "";
+
+    confstr(_CS_GNU_LIBC_VERSION, version, sizeof version);
+    ar_text_printf(out, ", %s", version);
+#endif
 }
 
 static void make_key(ar_kept *k)
@@ -38,13 +44,13 @@ void ar_kept_open(ar_kept *k, const ar_recipe *recipe)
     ar_build_options options = { .cache = recipe->cache, .hash = ar_hash_bytes };
 
     *k = (ar_kept){ .recipe = recipe, .disk = { .directory = -1 } };
-    if (recipe->options.no_cache || ar_graph_count(recipe->g) < WORTH_IT)
+    /* Who asks what the stages make wants them to run. */
+    if (recipe->options.no_cache || ar_graph_count(recipe->g) < WORTH_IT || ar_debug_shows())
         return;
     describe_machine(&k->machine);
     make_key(k);
-    /* A directory that is not safe is reported where kernels are looked for. */
-    if (k->machine.failed || ar_disk_open(&k->disk, &options, &k->key, NULL) != ARRAS_OK)
-        k->disk.directory = -1;
+    if (!k->machine.failed)
+        ar_disk_open(&k->disk, &options, &k->key);
     k->found = k->disk.directory >= 0 && ar_disk_fetch(&k->bytes, &k->disk, &k->key);
 }
 

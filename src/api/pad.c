@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
+/* More on each side would leave no room for the sums of sizes. */
+#define WIDEST (INT64_MAX / 8)
+
 static arras_edge_rule rule_of(arras_pad_mode mode)
 {
     switch (mode) {
@@ -37,10 +40,10 @@ static arras_array check_pad(arras_array x, const int64_t *widths, arras_pad_mod
         int64_t before = widths[2 * d], after = widths[2 * d + 1];
         bool    grows = before > 0 || after > 0;
 
-        if (before < 0 || after < 0 || before > INT64_MAX / 8 || after > INT64_MAX / 8) {
+        if (before < 0 || after < 0 || before > WIDEST || after > WIDEST) {
             snprintf(text, sizeof text,
-                     "pad: the widths %lld and %lld of axis %d must be 0 or more",
-                     (long long)before, (long long)after, d);
+                     "pad: the widths %lld and %lld of axis %d must be 0 to %lld",
+                     (long long)before, (long long)after, d, (long long)WIDEST);
             return arras_poison(g, ARRAS_EINVAL, text);
         }
         if (grows && arras_array_dim(x, d) == 0 && mode != ARRAS_PAD_CONSTANT &&

@@ -108,6 +108,16 @@ arras_array arras_find_input(const arras_graph *g, const char *name)
     return g && name ? ar_graph_input_find(g, name) : NULL;
 }
 
+int64_t arras_memory_available(void) { return ar_memory_available(); }
+
+arras_status arras_with_room(arras_status (*work)(void *context, arras_error *err), void *context,
+                             arras_error *err)
+{
+    if (!work)
+        return ar_fail(err, ARRAS_EINVAL, "with room: there is no function to call");
+    return ar_with_room(work, context, err);
+}
+
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
 static arras_status no_graph(arras_error *err)
@@ -120,37 +130,59 @@ arras_status arras_check(const arras_graph *g, arras_error *err)
     return g ? ar_graph_check(g, err) : no_graph(err);
 }
 
-arras_status arras_summarize(arras_summary *out, const arras_graph *g, arras_error *err)
+typedef struct {
+    arras_summary     *out;
+    const arras_graph *g;
+} summing;
+
+static arras_status sum_up(void *context, arras_error *err)
 {
-    if (!out)
-        return ar_fail(err, ARRAS_EINVAL, "summary: nowhere to put it: out is NULL");
-    return g ? ar_summarize(out, g, err) : no_graph(err);
+    const summing *s = context;
+
+    return ar_summarize(s->out, s->g, err);
 }
 
-static arras_status print_form(ar_text *text, const arras_graph *g, arras_text_form form,
-                               arras_error *err)
+arras_status arras_summarize(arras_summary *out, const arras_graph *g, arras_error *err)
 {
-    switch (form) {
-    case ARRAS_TEXT_FULL: return ar_print(text, g, false, err);
-    case ARRAS_TEXT_BRIEF: return ar_print(text, g, true, err);
-    case ARRAS_TEXT_DOT: return ar_dot(text, g, err);
-    case ARRAS_TEXT_SUMMARY: return ar_summary_print(text, g, err);
+    summing s = { out, g };
+
+    if (!out)
+        return ar_fail(err, ARRAS_EINVAL, "summary: nowhere to put it: out is NULL");
+    return g ? ar_with_room(sum_up, &s, err) : no_graph(err);
+}
+
+typedef struct {
+    ar_text           *text;
+    const arras_graph *g;
+    arras_text_form    form;
+} printing;
+
+static arras_status print_form(void *context, arras_error *err)
+{
+    const printing *p = context;
+
+    switch (p->form) {
+    case ARRAS_TEXT_FULL: return ar_print(p->text, p->g, false, err);
+    case ARRAS_TEXT_BRIEF: return ar_print(p->text, p->g, true, err);
+    case ARRAS_TEXT_DOT: return ar_dot(p->text, p->g, err);
+    case ARRAS_TEXT_SUMMARY: return ar_summary_print(p->text, p->g, err);
     case ARRAS_TEXT_END: break;
     }
-    return ar_fail(err, ARRAS_EINVAL, "print: there is no form number %d", (int)form);
+    return ar_fail(err, ARRAS_EINVAL, "print: there is no form number %d", (int)p->form);
 }
 
 arras_status arras_graph_print(char **out, size_t *length, const arras_graph *g,
                                arras_text_form form, arras_error *err)
 {
     ar_text      text = { 0 };
+    printing     p = { &text, g, form };
     arras_status status;
 
     if (!out)
         return ar_fail(err, ARRAS_EINVAL, "print: nowhere to put the text: out is NULL");
     if (!g)
         return no_graph(err);
-    status = print_form(&text, g, form, err);
+    status = ar_with_room(print_form, &p, err);
     if (status == ARRAS_OK && (text.failed || !text.data))
         status = ar_fail_memory(err, text.capacity);
     if (status != ARRAS_OK) {
@@ -165,9 +197,24 @@ arras_status arras_graph_print(char **out, size_t *length, const arras_graph *g,
 
 void arras_text_free(char *text) { ar_free(text); }
 
+typedef struct {
+    arras_graph **out;
+    const char   *text;
+    size_t        length;
+} reading;
+
+static arras_status read_text(void *context, arras_error *err)
+{
+    const reading *r = context;
+
+    return ar_read(r->out, r->text, r->length, err);
+}
+
 arras_status arras_graph_read(arras_graph **out, const char *text, size_t length, arras_error *err)
 {
+    reading r = { out, text ? text : "", length };
+
     if (!out || (!text && length > 0))
         return ar_fail(err, ARRAS_EINVAL, "read: the text or the place for the graph is NULL");
-    return ar_read(out, text ? text : "", length, err);
+    return ar_with_room(read_text, &r, err);
 }

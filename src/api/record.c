@@ -314,9 +314,33 @@ const char *arras_expr_error(arras_expr e)
     return e->kind == AR_EXPR_POISON ? e->name : NULL;
 }
 
+typedef struct {
+    arras_array      out;
+    arras_graph     *g;
+    int              rank;
+    const arras_dim *shape;
+    arras_expr       cell;
+} lambda;
+
+static arras_status record_lambda(void *context, arras_error *err)
+{
+    lambda *l = context;
+
+    (void)err;
+    l->out = ar_lambda(l->g, l->rank, l->shape, l->cell);
+    return ARRAS_OK;
+}
+
 arras_array arras_lambda(arras_graph *g, int rank, const arras_dim *shape, arras_expr cell)
 {
-    return g ? ar_lambda(g, rank, shape, cell) : ar_poison_no_graph();
+    lambda      l = { NULL, g, rank, shape, cell };
+    arras_error why;
+
+    if (!g)
+        return ar_poison_no_graph();
+    if (ar_with_room(record_lambda, &l, &why) != ARRAS_OK)
+        return ar_poison(g, why.code, "lambda: %s", why.text);
+    return l.out;
 }
 
 /* ---- Functions ------------------------------------------------------------------------------- */

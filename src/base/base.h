@@ -5,6 +5,7 @@
 
 #include <arras/arras.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,8 +43,24 @@ int64_t ar_alloc_made(void); /* by the calling thread, so far */
  * multiple of 4096. */
 void *ar_pages_alloc(size_t bytes);
 void  ar_pages_free(void *block, size_t bytes);
-/* Bytes that one may use who was told nothing: half of what is free. */
+/* How much there is (free_memory.c).  Bytes that can be had before the system would have to swap or
+ * end somebody: what Linux calls available, or what the limits of our control groups leave,
+ * whichever is less; all that the machine and the groups have; what one may use who was told
+ * nothing: half of what is available.  INT64_MAX: the system does not say. */
+int64_t ar_memory_available(void);
+int64_t ar_memory_whole(void);
 int64_t ar_memory_fair(void);
+/* For tests: /proc and /sys are below this path, which must stay. */
+void ar_memory_world(const char *root);
+
+/* ---- Stacks (stack.c) ------------------------------------------------------------------------ */
+
+/* A thread whose stack is long enough for all that the library does; false: not to be had. */
+bool ar_thread_start(pthread_t *out, void *(*run)(void *), void *context);
+/* Calls it here if there is room for all that the library does, else on a thread that has it. */
+bool                 ar_has_room(void);
+typedef arras_status ar_roomy(void *context, arras_error *err);
+arras_status         ar_with_room(ar_roomy *work, void *context, arras_error *err);
 
 /* Copies around the caches (stream.c): the best way here.  Others see the cells after the end. */
 typedef void ar_stream(char *to, const char *from, int64_t bytes);
@@ -87,10 +104,30 @@ void ar_text_printf(ar_text *text, const char *format, ...) AR_PRINTF(2, 3);
 /* In double quotes, as JSON and DOT read them: " and \ get a \ before them, control characters and
  * what is not UTF-8 become '?'. */
 void ar_text_add_quoted(ar_text *text, const char *string);
+/* The shortest digits that read back to the same bits; nan, inf and -inf. */
+void ar_text_add_real(ar_text *text, double x, bool single);
 void ar_text_cut(ar_text *text, size_t length); /* to its first bytes */
 void ar_text_free(ar_text *text);
 /* How many edits (insert, delete, change) make b of a; for suggestions. */
 int ar_text_distance(const char *a, const char *b);
+
+/* ---- Real numbers in texts: the same in every locale of the process -------------------------- */
+
+/* As snprintf, vsnprintf, strtod and strtof, but a point is a point.  ar_text_printf, ar_fail and
+ * ar_vfail print so, too. */
+int    ar_snprintf(char *out, size_t room, const char *format, ...) AR_PRINTF(3, 4);
+int    ar_vsnprintf(char *out, size_t room, const char *format, va_list args);
+double ar_real_read(const char *text, char **end, bool single);
+/* Around calls of libraries that print or read numbers by themselves. */
+typedef struct {
+    void *handle;
+} ar_locale;
+ar_locale ar_locale_plain(void);
+void      ar_locale_back(ar_locale before);
+
+/* The letters and blanks of ASCII; those of <ctype.h> are the locale's. */
+static inline bool ar_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static inline bool ar_is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /* ---- Hashing --------------------------------------------------------------------------------- */
 
@@ -120,10 +157,26 @@ void        ar_table_free(ar_table *table);
 
 int64_t ar_clock(void); /* ns, since some moment */
 
+/* ---- What ARRAS_DEBUG asks for (debug.c; the letters: docs/architecture.md) ------------------ */
+
+bool ar_debug(char letter);
+bool ar_debug_shows(void); /* any letter but v */
+/* Whether graphs and plans are verified between passes: in debug builds, or by the letter v. */
+bool ar_debug_verifies(void);
+void ar_debug_show(const char *stage, const ar_text *what);
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 /* Writes some of the bytes to this place of a file: how many; 0 or less: errno says why. */
 int64_t ar_write_some(int fd, const void *bytes, int64_t n, int64_t at);
+
+/* ---- Libraries (library.c) ------------------------------------------------------------------- */
+
+/* A library that is loaded when it is needed, for as long as the process lives.  NULL: *why says
+ * why it can't be, valid until the next call. */
+void *ar_library_load(const char *name, const char **why);
+/* Linked with -static: nothing that uses the C library can be loaded. */
+bool ar_program_is_static(void);
 
 /* ---- Checked arithmetic: true when the result fits ------------------------------------------- */
 

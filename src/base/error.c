@@ -1,8 +1,6 @@
 /* error.c -- failures: a code and one line of text, in the caller's own object. */
 #include "base/base.h"
 
-#include <stdio.h>
-
 static void keep_to_one_line(char *text)
 {
     for (char *c = text; *c; c++)
@@ -15,7 +13,7 @@ arras_status ar_vfail(arras_error *err, arras_status code, const char *format, v
     if (!err)
         return code;
     err->code = code;
-    if (vsnprintf(err->text, sizeof err->text, format, args) < 0)
+    if (ar_vsnprintf(err->text, sizeof err->text, format, args) < 0)
         err->text[0] = '\0';
     keep_to_one_line(err->text);
     return code;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static atomic_int_fast64_t fail_from; /* 0: never */
 static atomic_int_fast64_t live;
@@ -96,13 +95,6 @@ void ar_pages_free(void *block, size_t bytes)
 {
     munmap(block, bytes);
     atomic_fetch_sub(&live, 1);
-}
-
-int64_t ar_memory_fair(void)
-{
-    long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-
-    return pages > 0 && size > 0 ? (int64_t)pages * size / 2 : (int64_t)1 << 30;
 }
 
 bool ar_grow(void *items, size_t *capacity, size_t count, size_t size)

@@ -1,7 +1,6 @@
 /* text.c -- growing strings, and how far two words are apart. */
 #include "base/base.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool ar_text_reserve(ar_text *text, size_t extra)
@@ -49,7 +48,7 @@ void ar_text_printf(ar_text *text, const char *format, ...)
     int     length;
 
     va_start(args, format);
-    length = vsnprintf(room ? text->data + text->length : NULL, room, format, args);
+    length = ar_vsnprintf(room ? text->data + text->length : NULL, room, format, args);
     va_end(args);
     if (length >= 0 && (size_t)length >= room) {
         if (room)
@@ -57,7 +56,7 @@ void ar_text_printf(ar_text *text, const char *format, ...)
         if (!ar_text_reserve(text, (size_t)length))
             return;
         va_start(args, format);
-        length = vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+        length = ar_vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
         va_end(args);
     }
     text->length += length > 0 ? (size_t)length : 0;

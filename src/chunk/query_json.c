@@ -31,7 +31,7 @@ static bool fail(reader *r, const char *expected)
 
 static char peek(reader *r)
 {
-    while (r->at < r->end && isspace((unsigned char)*r->at))
+    while (r->at < r->end && ar_is_blank(*r->at))
         r->at++;
     return r->at < r->end ? *r->at : '\0';
 }
@@ -163,7 +163,7 @@ static bool starts_pairs(const reader *r)
 {
     int brackets = 0;
 
-    for (const char *c = r->at; c < r->end && (*c == '[' || isspace((unsigned char)*c)); c++)
+    for (const char *c = r->at; c < r->end && (*c == '[' || ar_is_blank(*c)); c++)
         brackets += *c == '[';
     return brackets == 1;
 }

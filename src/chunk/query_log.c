@@ -83,7 +83,7 @@ static arras_status read_line(ar_query_log *log, const char *at, const char *end
 /* The first line may name the columns. */
 static bool is_header(const char *at, const char *end, int64_t line)
 {
-    return line == 1 && at < end && (isalpha((unsigned char)*at) || *at == '"' || *at == '_');
+    return line == 1 && at < end && (ar_is_letter(*at) || *at == '"' || *at == '_');
 }
 
 static arras_status read_csv(ar_query_log *log, const char *text, size_t length, arras_error *err)
@@ -95,7 +95,7 @@ static arras_status read_csv(ar_query_log *log, const char *text, size_t length,
         const char *stop = memchr(text, '\n', (size_t)(end - text)), *last;
 
         last = stop = stop ? stop : end;
-        while (last > text && isspace((unsigned char)last[-1]))
+        while (last > text && ar_is_blank(last[-1]))
             last--;
         while (text < last && isblank((unsigned char)*text))
             text++;
@@ -112,7 +112,7 @@ static bool looks_like_json(const char *text, size_t length)
 {
     size_t i = 0;
 
-    while (i < length && isspace((unsigned char)text[i]))
+    while (i < length && ar_is_blank(text[i]))
         i++;
     return i < length && (text[i] == '[' || text[i] == '{');
 }

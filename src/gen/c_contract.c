@@ -263,16 +263,16 @@ static bool find_rows(ar_contraction *c)
     return best >= 0 && try_row(c, best);
 }
 
-bool ar_c_contraction_match(ar_contraction *out, const ar_kernel_form *form)
+bool ar_c_contraction_match(ar_contraction *out, arras_array lambda)
 {
-    ar_contraction c = { .form = form, .lambda = form->lambdas[0], .terms = 1 };
-    arras_expr     cell = c.lambda->ref, sum = NULL;
+    ar_contraction c = { .lambda = lambda, .terms = 1 };
+    arras_expr     cell = lambda->ref, sum = NULL;
     int            parts = MOST_PARTS, parts_to_check = 2 * MOST_PARTS;
     bool           good = true;
 
-    c.dtype = c.lambda->type.dtype;
-    if (form->n != 1 || (c.dtype != ARRAS_F32 && c.dtype != ARRAS_F64) ||
-        cell->type.dtype != c.dtype || !find_columns(&c))
+    c.dtype = lambda->type.dtype;
+    if ((c.dtype != ARRAS_F32 && c.dtype != ARRAS_F64) || cell->type.dtype != c.dtype ||
+        !find_columns(&c))
         return false;
     if (!find_sum(&sum, cell, &parts) || !sum || !uses_axis(sum, c.column) || !take_sums(&c, sum) ||
         !is_plain(&c, cell, &parts_to_check) || !find_rows(&c))
@@ -280,12 +280,4 @@ bool ar_c_contraction_match(ar_contraction *out, const ar_kernel_form *form)
     split_after(&c, cell, &good);
     *out = c;
     return good;
-}
-
-bool ar_lambda_is_contraction(arras_array lambda)
-{
-    ar_kernel_form form = { .n = 1, .lambdas = &lambda }; /* layouts of inputs do not matter */
-    ar_contraction contraction;
-
-    return ar_c_contraction_match(&contraction, &form);
 }

@@ -18,33 +18,35 @@ typedef struct {
     int        count;
 } ar_leaves;
 
-typedef struct {
-    const ar_kernel_form *form;
-    arras_array           lambda;
-    arras_dtype           dtype;       /* of sums, products and result: f32 or f64 */
-    int                   column, row; /* axes of the result */
-    uint32_t              batch;       /* axes that panels depend on, beside the column */
-    int64_t               packs; /* panels that are packed before all else; 0: each in its turn */
-    int64_t               columns;
-    int                   nsums; /* one directly within the other, outermost first */
-    arras_expr            sums[AR_CONTRACT_SUMS];
-    int64_t               first[AR_CONTRACT_SUMS], length[AR_CONTRACT_SUMS]; /* of variables */
-    int64_t               terms;   /* of all sums together */
-    arras_expr            body;    /* of the innermost */
-    bool                  fused;   /* it is a product that is added by an fma */
-    ar_leaves             panels;  /* parts of the body that do not depend on the row */
-    ar_leaves             scalars; /* parts that do not depend on the column */
-    ar_leaves             after;   /* parts of what is around the sums that do not, either */
-} ar_contraction;
+struct ar_contraction {
+    arras_array lambda;
+    arras_dtype dtype;       /* of sums, products and result: f32 or f64 */
+    int         column, row; /* axes of the result */
+    uint32_t    batch;       /* axes that panels depend on, beside the column */
+    int64_t     packs;       /* panels that are packed before all else; 0: each in its turn */
+    int64_t     columns;
+    int         nsums; /* one directly within the other, outermost first */
+    arras_expr  sums[AR_CONTRACT_SUMS];
+    int64_t     first[AR_CONTRACT_SUMS], length[AR_CONTRACT_SUMS]; /* of variables */
+    int64_t     terms;   /* of all sums together */
+    arras_expr  body;    /* of the innermost */
+    bool        fused;   /* it is a product that is added by an fma */
+    ar_leaves   panels;  /* parts of the body that do not depend on the row */
+    ar_leaves   scalars; /* parts that do not depend on the column */
+    ar_leaves   after;   /* parts of what is around the sums that do not, either */
+};
 
-bool ar_c_contraction_match(ar_contraction *out, const ar_kernel_form *form);
+/* Layouts of inputs do not matter. */
+bool ar_c_contraction_match(ar_contraction *out, arras_array lambda);
 /* Whether a part is one operation on vectors, in the type of the contraction. */
 bool ar_c_contraction_is_vector_op(const ar_contraction *c, arras_expr e);
 int  ar_c_contraction_variable(const ar_contraction *c, const char *name); /* number of its sum */
 int  ar_leaves_find(const ar_leaves *leaves, arras_expr e);                 /* -1: not there */
 
-/* The kernel of gen.h.  `c` has matched. */
-arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_contraction *c,
-                                    const char *name, arras_error *err);
+/* The kernel of gen.h.  `c` has matched the one lambda of the form. */
+arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
+                                    const ar_contraction *c, const char *name, arras_error *err);
+/* Of an input that the code reads by this stride, as a number (nest.c). */
+bool ar_kernel_input_stride(int64_t *out, const ar_kernel_form *form, int input, int axis);
 
 #endif

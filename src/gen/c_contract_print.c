@@ -29,6 +29,7 @@ enum {
 typedef struct {
     ar_text              *out;
     ar_op_set            *used;
+    const ar_kernel_form *form;
     const ar_contraction *c;
     int                   bytes, lanes; /* of a vector; its cells */
     int                   vectors;      /* of a row */
@@ -101,7 +102,7 @@ static void put_stride(printer *p, int input, int axis)
 {
     int64_t stride;
 
-    if (p->c->form->dense[input] && ar_kernel_stride(&stride, p->c->lambda->inputs[input], axis))
+    if (p->form->dense[input] && ar_kernel_stride(&stride, p->c->lambda->inputs[input], axis))
         ar_text_printf(p->out, "%" PRId64, stride);
     else
         ar_text_printf(p->out, "s%d_%d", 1 + input, axis);
@@ -381,7 +382,7 @@ static bool is_whole_load(const printer *p, arras_expr e)
 {
     arras_expr last = e->kind == AR_EXPR_LOAD && e->rank ? e->args[e->rank - 1] : NULL;
 
-    if (!last || e->type.dtype != p->c->dtype || !p->c->form->dense[e->ints[0]] ||
+    if (!last || e->type.dtype != p->c->dtype || !p->form->dense[e->ints[0]] ||
         tail_of(p, p->vector) < p->lanes || last->kind != AR_EXPR_INDEX ||
         last->ints[0] != p->c->column)
         return false;
@@ -603,10 +604,10 @@ static int rows_together(const ar_contraction *c, int vectors, int bytes)
     return bytes == WIDE_BYTES && vectors <= 5 ? 4 : 2;
 }
 
-arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_contraction *c,
-                                    const char *name, arras_error *err)
+arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
+                                    const ar_contraction *c, const char *name, arras_error *err)
 {
-    printer p = { .out = out, .used = used, .c = c };
+    printer p = { .out = out, .used = used, .form = form, .c = c };
 
     p.bytes = choose_bytes(c);
     p.lanes = p.bytes / (int)ar_dtype_size(c->dtype);

@@ -16,44 +16,6 @@ static const char kit[] = {
 
 void ar_c_kernel_head_print(ar_text *out) { ar_text_put(out, kit, strlen(kit)); }
 
-/* ---- Flat kernels ---------------------------------------------------------------------------- */
-
-static bool load_is_of_own_cell(const ar_kernel_form *form, arras_expr load)
-{
-    return load->rank == 0 ||
-           (form->dense[load->ints[0]] && ar_load_is_own_cell(form->lambdas[0], load));
-}
-
-/* Depth is limited by AR_MAX_DEPTH; `seen` keeps shared parts from being looked at again. */
-static bool is_flat(const ar_kernel_form *form, arras_expr e, bool *seen)
-{
-    if (e->kind == AR_EXPR_LOAD)
-        return load_is_of_own_cell(form, e);
-    if (e->kind == AR_EXPR_INDEX || e->kind == AR_EXPR_REDUCE)
-        return false;
-    if (seen[e->id])
-        return true;
-    seen[e->id] = true;
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_flat(form, e->args[i], seen))
-            return false;
-    return true;
-}
-
-bool ar_kernel_is_flat(const ar_kernel_form *form)
-{
-    bool flat = form->lambdas[0]->rank > 0;
-
-    for (int r = 0; r < form->n && flat; r++) {
-        arras_expr cell = form->lambdas[r]->ref;
-        bool      *seen = ar_alloc((size_t)cell->id + 1, sizeof *seen);
-
-        flat = seen && is_flat(form, cell, seen);
-        ar_free(seen);
-    }
-    return flat;
-}
-
 /* ---- Short rows: several share a segment ----------------------------------------------------- */
 
 static void store_lanes(ar_writer *w, const ar_c_strip *strip, int k, arras_expr cell)
@@ -95,21 +57,13 @@ static void store_short_cell(ar_writer *w, void *self, const ar_c_strip *strip)
     }
 }
 
-static int64_t short_length(arras_array lambda)
-{
-    enum { SHORT = 16 };
-    arras_dim last = lambda->rank > 1 ? lambda->shape[lambda->rank - 1] : 0;
-
-    return !ar_dim_symbolic(last) && last > 0 && last <= SHORT ? last : 0;
-}
-
 /* sK is where the cells of row iA of result K go; cK, those of the first of these rows. */
 static void print_short_row(ar_writer *w, const ar_c_results *r, int axis)
 {
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out, "%s *const s%d = c%d + (i%d - row%d) * %d;\n",
                        ar_c_type(ar_c_result_dtype(r, k)), k, k, axis, axis,
-                       (int)short_length(w->lambda));
+                       (int)w->nest->short_row);
 }
 
 static void open_row_loop(ar_writer *w, int axis)
@@ -121,7 +75,7 @@ static void open_row_loop(ar_writer *w, int axis)
 static void open_short_rows(ar_writer *w, const ar_c_results *r, int axis)
 {
     enum { CELLS = 512 };
-    int64_t length = short_length(w->lambda);
+    int64_t length = w->nest->short_row;
     int64_t rows = (r->gathered ? r->gathered->cells : CELLS) / length;
 
     ar_text_printf(w->out, "const int64_t width = hi[%d] - lo[%d];\n", axis + 1, axis + 1);
@@ -146,7 +100,7 @@ static void open_short_rows(ar_writer *w, const ar_c_results *r, int axis)
  * places afterwards. */
 static void print_gathered(ar_writer *w, const ar_c_results *r)
 {
-    int length = (int)short_length(w->lambda), last = w->lambda->rank - 1;
+    int length = (int)w->nest->short_row, last = w->lambda->rank - 1;
 
     for (int k = 0; k < r->form->n; k++)
         ar_text_printf(w->out, "%s *const s%d = whole && !stream ? o%d : b%d;\n",
@@ -168,7 +122,7 @@ static void close_short_rows(ar_writer *w, const ar_c_results *r)
         ar_text_printf(w->out,
                        "if (stream && !past%d)\n"
                        "a->stream((char *)o%d, (const char *)b%d, rows * %d * sizeof *b%d);\n",
-                       k, k, k, (int)short_length(w->lambda), k);
+                       k, k, k, (int)w->nest->short_row, k);
     ar_text_add(w->out, "}\n");
 }
 
@@ -210,7 +164,7 @@ static bool print_strip(ar_writer *w, ar_c_results *r, ar_c_runs runs)
     snprintf(from, sizeof from, "lo[%d]", w->flat ? 0 : strip.axis);
     snprintf(to, sizeof to, "hi[%d]", w->flat ? 0 : strip.axis);
     if (r->is_short)
-        strip.length = short_length(w->lambda);
+        strip.length = w->nest->short_row;
     for (int k = 0; k < r->form->n; k++)
         strip.cell_bytes += (int)ar_dtype_size(ar_c_result_dtype(r, k));
     strip.most = (int)strip.length;
@@ -283,7 +237,7 @@ static void find_vectors(short_reads *reads, ar_writer *w, ar_c_results *r)
     ar_c_strip strip;
 
     ar_c_strip_cell(&strip, w);
-    strip.length = short_length(w->lambda);
+    strip.length = w->nest->short_row;
     r->vectors = 2 * strip.length >= cells &&
                  ar_c_cells_are_vectors(w, &strip, r->form->n, r->cells) &&
                  (strip.lanes || strip.length == cells);
@@ -353,7 +307,7 @@ static void print_gathered_loop(ar_writer *w, const ar_c_results *r, int axis)
     ar_c_rows_declare(w, r->gathered);
     open_row_loop(w, axis);
     hoist_all(w, r, loops_to(axis));
-    ar_c_rows_gather(w, r->gathered, short_length(w->lambda));
+    ar_c_rows_gather(w, r->gathered, w->nest->short_row);
     ar_text_add(w->out, "}\n");
     ar_c_forget(w, mark);
     print_gathered(w, r);
@@ -363,7 +317,7 @@ static void print_gathered_loop(ar_writer *w, const ar_c_results *r, int axis)
 static void print_wide_rows(ar_writer *w, ar_c_results *r, int axis, const short_reads *reads)
 {
     size_t  mark = w->nchanges;
-    int64_t length = short_length(w->lambda);
+    int64_t length = w->nest->short_row;
 
     ar_text_add(w->out, "if (whole) {\n");
     if (r->lanes)
@@ -390,7 +344,7 @@ static void print_wide_rows(ar_writer *w, ar_c_results *r, int axis, const short
 /* Rows of which a quarter would be empty lanes, or more. */
 static bool leaves_lanes_empty(const ar_writer *w, const ar_c_results *r)
 {
-    int64_t cells = ar_c_vector_cells(ar_c_result_dtype(r, 0)), length = short_length(w->lambda);
+    int64_t cells = ar_c_vector_cells(ar_c_result_dtype(r, 0)), length = w->nest->short_row;
     int64_t lanes = (length + cells - 1) / cells * cells;
 
     return 4 * length <= 3 * lanes;
@@ -410,7 +364,7 @@ static void print_short_rows(ar_writer *w, ar_c_results *r)
     if (r->vectors && !wide)
         r->gathered = NULL;
     if (wide)
-        ar_c_rows_declare_picks(w, &rows, short_length(w->lambda), ar_c_result_dtype(r, 0));
+        ar_c_rows_declare_picks(w, &rows, w->nest->short_row, ar_c_result_dtype(r, 0));
     open_short_rows(w, r, axis);
     if (wide)
         print_wide_rows(w, r, axis, &reads);
@@ -426,7 +380,7 @@ static void print_box(ar_writer *w, ar_c_results *r)
 {
     int rank = w->lambda->rank, loops = w->flat ? 0 : rank - 1;
 
-    r->is_short = !w->flat && short_length(w->lambda) > 0;
+    r->is_short = w->nest->short_row > 0;
     r->streams = r->is_short;
     for (int axis = 0; axis < (w->flat ? 1 : rank); axis++)
         ar_text_printf(w->out, "if (lo[%d] >= hi[%d]) return 0;\n", axis, axis);
@@ -457,32 +411,11 @@ static void print_one_cell(ar_writer *w, ar_c_results *r)
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* What lies further apart than this need not be where it would be in the whole array, so that tiles
- * of files can be small; sums of products gain more.  Data is always there as a whole. */
-enum { LONGEST_ROW = 512, LONGEST_KNOWN_STRIDE = 1 << 14 };
-
-bool ar_kernel_stride(int64_t *out, arras_array x, int axis)
-{
-    *out = (int64_t)ar_dtype_size(x->type.dtype);
-    for (int behind = axis + 1; behind < x->rank; behind++)
-        if (ar_dim_symbolic(x->shape[behind]) || !ar_mul64(out, *out, x->shape[behind]))
-            return false;
-    return *out <= LONGEST_KNOWN_STRIDE || x->kind == AR_DATA;
-}
-
 /* Of a result: rows alone are as they are in the whole array. */
 static bool result_stride(int64_t *out, arras_array x, int axis)
 {
     *out = (int64_t)ar_dtype_size(x->type.dtype);
     return axis == x->rank - 1;
-}
-
-static bool input_stride(int64_t *out, const ar_kernel_form *form, int input, int axis)
-{
-    arras_array x = form->lambdas[0]->inputs[input];
-
-    return form->dense[input] && ar_kernel_stride(out, x, axis) &&
-           (*out <= LONGEST_ROW || x->kind == AR_DATA);
 }
 
 /* Lengths that are known are numbers, so that indices which are checked against several are checked
@@ -497,7 +430,7 @@ static void print_operand(ar_writer *w, int operand, arras_array x)
     for (int axis = 0; axis < rank; axis++) {
         ar_text_printf(out, "const int64_t s%d_%d = ", operand, axis);
         if (input < 0 ? result_stride(&stride, x, axis)
-                      : input_stride(&stride, w->form, input, axis))
+                      : ar_kernel_input_stride(&stride, w->form, input, axis))
             ar_text_printf(out, "%" PRId64 "ll", stride);
         else
             ar_text_printf(out, "a->strides[%d][%d]", operand, axis);
@@ -555,42 +488,22 @@ static bool unroll_cells(ar_writer *w, arras_expr *cells)
     return w->facts != NULL;
 }
 
-static bool is_contraction(const ar_kernel_form *form)
-{
-    ar_contraction contraction;
-
-    return ar_c_contraction_match(&contraction, form);
-}
-
-bool ar_kernel_needs_whole(const ar_kernel_form *form, int input, int axis)
-{
-    int64_t stride;
-
-    if (axis == 0 || !form->dense[input] || ar_kernel_is_flat(form))
-        return false;
-    return is_contraction(form)
-               ? ar_kernel_stride(&stride, form->lambdas[0]->inputs[input], axis - 1)
-               : input_stride(&stride, form, input, axis - 1);
-}
-
-bool ar_kernel_joins_rows(const ar_kernel_form *form)
-{
-    return !ar_kernel_is_flat(form) && !is_contraction(form) && short_length(form->lambdas[0]) > 0;
-}
-
 arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
-                               const char *name, arras_error *err)
+                               const ar_nest *nest, const char *name, arras_error *err)
 {
-    ar_writer      w = { .out = out, .used = used, .form = form, .lambda = form->lambdas[0] };
-    arras_expr    *cells;
-    ar_contraction contraction;
+    ar_writer   w = { .out = out,
+                      .used = used,
+                      .form = form,
+                      .nest = nest,
+                      .lambda = form->lambdas[0],
+                      .flat = nest->flat };
+    arras_expr *cells;
 
-    if (ar_c_contraction_match(&contraction, form)) {
+    if (nest->contraction) {
         used->loops = true;
-        return ar_c_contraction_print(out, used, &contraction, name, err);
+        return ar_c_contraction_print(out, used, form, nest->contraction, name, err);
     }
     cells = ar_arena_alloc(&w.arena, (size_t)form->n, sizeof *cells);
-    w.flat = ar_kernel_is_flat(form);
     if (cells && unroll_cells(&w, cells))
         print_kernel(&w, cells, name);
     else
@@ -600,7 +513,5 @@ arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_fo
     ar_arena_free(&w.arena);
     if (out->failed)
         return ar_fail_memory(err, out->capacity);
-    return w.failed
-               ? ar_fail(err, ARRAS_ELIMIT, "a kernel would be too long, or counts beyond 2**63")
-               : ARRAS_OK;
+    return w.failed ? ar_fail(err, ARRAS_ELIMIT, "a kernel would be too long") : ARRAS_OK;
 }

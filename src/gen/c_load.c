@@ -6,13 +6,6 @@
 
 int ar_c_operand(const ar_writer *w, arras_expr load) { return w->form->n + (int)load->ints[0]; }
 
-/* An index that may be above INT64_MAX is outside in any case, but some rules ask how far. */
-static bool index_is_plain(arras_expr load, int axis)
-{
-    return load->args[axis]->type.dtype != ARRAS_U64 || load->ints[1 + axis] == ARRAS_EDGE_NONE ||
-           load->ints[1 + axis] == ARRAS_EDGE_CONSTANT;
-}
-
 static const char *const edge_functions[] = {
     [ARRAS_EDGE_NONE] = NULL,
     [ARRAS_EDGE_CONSTANT] = NULL,
@@ -32,11 +25,25 @@ static int fill_number(arras_expr load, int axis)
     return fill;
 }
 
+/* An index above INT64_MAX is outside in any case, but some rules ask how far. */
+static void print_index(ar_writer *w, arras_expr e, int axis)
+{
+    const char *rule = edge_functions[e->ints[1 + axis]];
+
+    if (e->args[axis]->type.dtype != ARRAS_U64 || !rule || ar_c_is_inside(w, e, axis)) {
+        ar_c_cast(w, e->args[axis], ARRAS_I64);
+        return;
+    }
+    ar_text_printf(w->out, "far_%s(", rule);
+    ar_c_name(w, e->args[axis]);
+    ar_text_printf(w->out, ", n%d_%d)", ar_c_operand(w, e), axis);
+}
+
 /* "int64_t j7_0 = ...;" */
 static void put_index(ar_writer *w, arras_expr e, int axis)
 {
     ar_text_printf(w->out, "int64_t j%" PRId64 "_%d = ", e->id, axis);
-    ar_c_cast(w, e->args[axis], ARRAS_I64);
+    print_index(w, e, axis);
     ar_text_add(w->out, ";\n");
 }
 
@@ -110,10 +117,8 @@ void ar_c_put_load(ar_writer *w, arras_expr e)
         put_flat_load(w, e);
         return;
     }
-    for (int axis = 0; axis < e->rank; axis++) {
+    for (int axis = 0; axis < e->rank; axis++)
         ar_c_put(w, e->args[axis]);
-        w->failed = w->failed || !index_is_plain(e, axis);
-    }
     ar_text_printf(w->out, "%s v%" PRId64 ";\n{\n", ar_c_type(e->type.dtype), e->id);
     if (e->nargs > e->rank)
         ar_text_printf(w->out, "int f%" PRId64 " = 0;\n", e->id);
@@ -246,7 +251,6 @@ static void prepare_axis(ar_writer *w, ar_c_strip *strip, ar_c_read *read, int a
     arras_expr  e = read->load;
     ar_c_affine form;
 
-    w->failed = w->failed || !index_is_plain(e, axis);
     if (!ar_c_varies(strip, e->args[axis])) {
         read->motion[axis] = AR_C_FIXED;
         prepare_fixed(w, e, axis);
@@ -564,7 +568,7 @@ static void put_moving_index(ar_writer *w, const ar_c_read *read, int axis)
     int             operand = ar_c_operand(w, e);
 
     ar_text_printf(w->out, "int64_t x%d = ", axis);
-    ar_c_cast(w, e->args[axis], ARRAS_I64);
+    print_index(w, e, axis);
     ar_text_add(w->out, ";\n");
     if (!ar_c_is_inside(w, e, axis)) {
         if (edge_functions[rule])

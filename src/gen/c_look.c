@@ -4,9 +4,9 @@
 
 /* ---- What is staged -------------------------------------------------------------------------- */
 
-bool ar_c_is_row_math(const ar_writer *w, arras_expr e)
+bool ar_c_is_row_math(arras_expr e)
 {
-    return e->kind == AR_EXPR_OP && !w->used->scalar_math &&
+    return e->kind == AR_EXPR_OP &&
            ar_c_is_vector_math((ar_op)e->ints[0], ar_c_signature(e).compute);
 }
 
@@ -132,7 +132,7 @@ static int look(ar_writer *w, ar_c_strip *strip, arras_expr e)
         ar_c_prepare_load(w, strip, e);
         strip->jumps = strip->jumps || jumps_ahead(w, strip, level);
     }
-    if (e->kind == AR_EXPR_REDUCE || (ar_c_is_row_math(w, e) && !strip->vectors))
+    if (e->kind == AR_EXPR_REDUCE || (ar_c_is_row_math(e) && !strip->vectors))
         level = stage(w, strip, e, level + 1);
     fact->stamp = w->stamp;
     fact->level = level;
@@ -173,10 +173,10 @@ static bool has_long_reductions(const ar_c_strip *strip)
     return false;
 }
 
-static bool has_vector_math(const ar_writer *w, const ar_c_strip *strip)
+static bool has_vector_math(const ar_c_strip *strip)
 {
     for (size_t i = 0; i < strip->nstaged; i++)
-        if (ar_c_is_row_math(w, strip->staged[i].expr))
+        if (ar_c_is_row_math(strip->staged[i].expr))
             return true;
     return false;
 }
@@ -241,7 +241,7 @@ static void choose_segment(ar_writer *w, ar_c_strip *strip)
         strip->segment /= 2;
     for (size_t i = 0; i < strip->nstaged; i++) {
         bytes += buffer_bytes(strip->staged[i].expr);
-        if (ar_c_is_row_math(w, strip->staged[i].expr) && strip->segment > WITH_MATH)
+        if (ar_c_is_row_math(strip->staged[i].expr) && strip->segment > WITH_MATH)
             strip->segment = WITH_MATH;
     }
     if (runs_across_any(w, strip)) /* long rows are read fastest */
@@ -309,7 +309,7 @@ void ar_c_strip_open(ar_writer *w, ar_c_strip *strip, int n, const arras_expr *r
     choose_segment(w, strip);
     strip->sparse = has_long_reductions(strip);
     strip->direct = strip->sparse && !strip->cut && !strip->length && strip->axis >= 0 &&
-                    !runs_across_any(w, strip) && !has_vector_math(w, strip);
+                    !runs_across_any(w, strip) && !has_vector_math(strip);
 }
 
 void ar_c_strip_close(ar_c_strip *strip)

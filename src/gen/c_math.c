@@ -1,73 +1,12 @@
-/* c_math.c -- functions of the mathematical library that exist for vectors: glibc's libmvec.
+/* c_math.c -- functions of the mathematical library that exist for vectors (ir/vector_math.c).
  *
  * Every cell goes through the vector function, so that its bits do not depend on where a segment of
- * cells starts or ends.  They are within 4 units of the last place; what libm would give exactly
- * (infinities, nan, zeros) they give too. */
+ * cells starts or ends, and are those of the evaluator. */
 #include "gen/c_writer.h"
-
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-
-static const struct {
-    ar_op       op;
-    const char *name;
-} functions[] = {
-    { AR_OP_pow, "pow" },     { AR_OP_cbrt, "cbrt" },   { AR_OP_exp, "exp" },
-    { AR_OP_exp2, "exp2" },   { AR_OP_expm1, "expm1" }, { AR_OP_log, "log" },
-    { AR_OP_log2, "log2" },   { AR_OP_log10, "log10" }, { AR_OP_log1p, "log1p" },
-    { AR_OP_sin, "sin" },     { AR_OP_cos, "cos" },     { AR_OP_tan, "tan" },
-    { AR_OP_asin, "asin" },   { AR_OP_acos, "acos" },   { AR_OP_atan, "atan" },
-    { AR_OP_sinh, "sinh" },   { AR_OP_cosh, "cosh" },   { AR_OP_tanh, "tanh" },
-    { AR_OP_asinh, "asinh" }, { AR_OP_acosh, "acosh" }, { AR_OP_atanh, "atanh" },
-    { AR_OP_atan2, "atan2" }, { AR_OP_hypot, "hypot" }, { AR_OP_erf, "erf" },
-    { AR_OP_erfc, "erfc" },
-};
-
-static const char    *names[AR_OP_END][2]; /* for f32 and f64; NULL: there is none */
-static char           texts[AR_COUNT(functions)][2][32];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-/* The x86-64 vector ABI: d is AVX2, N without mask, then the number of cells. */
-static void look_up(void *library)
-{
-    for (size_t i = 0; i < AR_COUNT(functions); i++)
-        for (int is_f64 = 0; is_f64 < 2; is_f64++) {
-            char *text = texts[i][is_f64];
-
-            snprintf(text, sizeof texts[i][is_f64], "_ZGVdN%s%s_%s%s", is_f64 ? "4" : "8",
-                     ar_op_arity(functions[i].op) == 2 ? "vv" : "v", functions[i].name,
-                     is_f64 ? "" : "f");
-            if (dlsym(library, text))
-                names[functions[i].op][is_f64] = text;
-        }
-}
-
-static void find_library(void)
-{
-#if defined(__x86_64__)
-    void *library = __builtin_cpu_supports("avx2") ? dlopen("libmvec.so.1", RTLD_LAZY) : NULL;
-
-    if (library) {
-        look_up(library);
-        dlclose(library);
-    }
-#else
-    (void)look_up;
-#endif
-}
-
-const char *ar_c_vector_math_name(ar_op op, arras_dtype dtype)
-{
-    if (dtype != ARRAS_F32 && dtype != ARRAS_F64)
-        return NULL;
-    pthread_once(&once, find_library);
-    return names[op][dtype == ARRAS_F64];
-}
 
 bool ar_c_is_vector_math(ar_op op, arras_dtype dtype)
 {
-    return ar_c_vector_math_name(op, dtype) != NULL;
+    return ar_vector_math_name(op, dtype) != NULL;
 }
 
 const char *const *ar_c_libraries(void)
@@ -75,7 +14,7 @@ const char *const *ar_c_libraries(void)
     static const char *const with[] = { "-lmvec", "-lm", "-lgcc", NULL };
     static const char *const without[] = { "-lm", "-lgcc", NULL };
 
-    return ar_c_vector_math_name(AR_OP_exp, ARRAS_F64) ? with : without;
+    return ar_vector_math_name(AR_OP_exp, ARRAS_F64) ? with : without;
 }
 
 static void print_broadcast(ar_text *out, const char *vector, int lanes, const char *x)
@@ -106,17 +45,47 @@ static void print_row(ar_text *out, ar_op op, arras_dtype dtype, const char *fun
     ar_text_add(out, ");\n}\n");
 }
 
+const char *ar_c_vector_math_call(ar_op op, arras_dtype dtype)
+{
+    if (op == AR_OP_pow)
+        return dtype == ARRAS_F64 ? "power_v4f64" : "power_v8f32";
+    return ar_vector_math_name(op, dtype);
+}
+
+/* Some powers are products, quotients and roots (scalar_kit.h).  Twice the exponents of those are
+ * whole numbers, and small: what is added and taken away rounds to one. */
+static void print_power(ar_text *out, arras_dtype dtype, const char *vector, int lanes)
+{
+    const char *type = ar_c_type(dtype), *name = ar_dtype_name(dtype);
+
+    ar_text_printf(out,
+                   "static %s power_%s(%s x, %s y)\n{\n"
+                   "%s power = %s(x, y), twice = y + y, whole = (twice + %s) - %s;\n"
+                   "if (__builtin_ia32_movmskp%c256((%s)((whole == twice) & (twice >= -4) & "
+                   "(twice <= 8))))\n"
+                   "for (int i = 0; i < %d; i++) {\nconst %s e = y[i];\n"
+                   "if (is_simple_power_%s(e)) power[i] = simple_power_%s(x[i], e);\n}\n"
+                   "return power;\n}\n",
+                   vector, vector, vector, vector, vector, ar_vector_math_name(AR_OP_pow, dtype),
+                   dtype == ARRAS_F64 ? "0x1.8p52" : "0x1.8p23f",
+                   dtype == ARRAS_F64 ? "0x1.8p52" : "0x1.8p23f", dtype == ARRAS_F64 ? 'd' : 's',
+                   vector, lanes, type, name, name);
+}
+
 void ar_c_vector_math_print(ar_text *out, ar_op op, arras_dtype dtype, bool rows)
 {
-    const char *function = ar_c_vector_math_name(op, dtype), *type = ar_c_type(dtype);
+    const char *function = ar_c_vector_math_call(op, dtype), *type = ar_c_type(dtype);
     const char *vector = dtype == ARRAS_F64 ? "v4f64" : "v8f32";
     bool        two = ar_op_arity(op) == 2;
     int         lanes = dtype == ARRAS_F64 ? 4 : 8;
 
-    ar_text_printf(out, "%s %s(%s%s%s);\nstatic inline %s op_%s_%s(%s x%s%s%s) { return %s(",
-                   vector, function, vector, two ? ", " : "", two ? vector : "", type,
-                   ar_op_name(op), ar_dtype_name(dtype), type, two ? ", " : "", two ? type : "",
-                   two ? " y" : "", function);
+    ar_text_printf(out, "%s %s(%s%s%s);\n", vector, ar_vector_math_name(op, dtype), vector,
+                   two ? ", " : "", two ? vector : "");
+    if (op == AR_OP_pow)
+        print_power(out, dtype, vector, lanes);
+    ar_text_printf(out, "static inline %s op_%s_%s(%s x%s%s%s) { return %s(", type, ar_op_name(op),
+                   ar_dtype_name(dtype), type, two ? ", " : "", two ? type : "", two ? " y" : "",
+                   function);
     print_broadcast(out, vector, lanes, "x");
     if (two) {
         ar_text_add(out, ", ");

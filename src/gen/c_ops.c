@@ -116,7 +116,7 @@ static void print_op(ar_text *out, const ar_op_set *set, ar_op op, arras_dtype d
 
     if (!ar_op_value(op, dtype))
         return;
-    if (!set->scalar_math && ar_c_is_vector_math(op, dtype)) {
+    if (ar_c_is_vector_math(op, dtype)) {
         ar_c_vector_math_print(out, op, dtype, set->rows[op][dtype]);
         return;
     }

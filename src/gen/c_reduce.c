@@ -68,10 +68,15 @@ void ar_c_put_bounds(ar_writer *w, arras_expr e, int number)
     static const char *const names[] = { "low", "high" };
 
     for (int i = 0; i < 2; i++) {
-        w->failed = w->failed || e->args[i]->type.dtype == ARRAS_U64;
-        ar_text_printf(w->out, "const int64_t %s%d = ", names[i], number);
-        ar_c_cast(w, e->args[i], ARRAS_I64);
-        ar_text_add(w->out, ";\n");
+        bool large = e->args[i]->type.dtype == ARRAS_U64;
+
+        ar_text_printf(w->out, "const int64_t %s%d = %s", names[i], number,
+                       large ? "far_edge_nearest(" : "");
+        if (large)
+            ar_c_name(w, e->args[i]);
+        else
+            ar_c_cast(w, e->args[i], ARRAS_I64);
+        ar_text_add(w->out, large ? ", MOST);\n" : ";\n");
     }
 }
 

@@ -111,7 +111,7 @@ static void declare_buffers(ar_writer *w, const ar_c_strip *strip)
         const char *type = ar_c_type(e->type.dtype);
 
         ar_text_printf(w->out, "%s m%" PRId64 "[%d] ALIGNED", type, e->id, strip->segment);
-        if (ar_c_is_row_math(w, e) && e->nargs == 2)
+        if (ar_c_is_row_math(e) && e->nargs == 2)
             ar_text_printf(w->out, ", y%" PRId64 "[%d] ALIGNED", e->id, strip->segment);
         ar_text_add(w->out, ";\n");
     }
@@ -136,7 +136,7 @@ static void put_operands(ar_writer *w, arras_expr e, int number)
 
 static void put_staged_cell(ar_writer *w, const ar_c_strip *strip, arras_expr e)
 {
-    if (ar_c_is_row_math(w, e)) {
+    if (ar_c_is_row_math(e)) {
         put_operands(w, e, strip->number);
         return;
     }
@@ -177,7 +177,7 @@ static void put_math(ar_writer *w, const ar_c_strip *strip, int level)
         if (is_math_of(strip, i, level)) {
             arras_expr e = strip->staged[i].expr;
 
-            if (ar_c_is_row_math(w, e))
+            if (ar_c_is_row_math(e))
                 put_vector_call(w, strip, e);
             ar_c_set(w, e, (ar_c_state){ .place = AR_C_BUFFER, .strip = strip });
         }

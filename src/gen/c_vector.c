@@ -149,7 +149,7 @@ static bool is_vector_op(query *q, arras_expr e)
         return false;
     if (is_arithmetic(op))
         return are_vectors(q, e, 0);
-    if (q->cells && !q->w->used->scalar_math && ar_c_is_vector_math(op, q->dtype)) {
+    if (q->cells && ar_c_is_vector_math(op, q->dtype)) {
         q->calls = q->w->facts[e->id].calls = true;
         return are_vectors(q, e, 0);
     }
@@ -372,7 +372,7 @@ static void put_function(ar_writer *w, arras_expr e)
     ar_op op = (ar_op)e->ints[0];
 
     w->used->ops[op][w->vector_dtype] = true;
-    ar_text_printf(w->out, "%s(", ar_c_vector_math_name(op, w->vector_dtype));
+    ar_text_printf(w->out, "%s(", ar_c_vector_math_call(op, w->vector_dtype));
     for (int i = 0; i < e->nargs; i++) {
         ar_text_add(w->out, i ? ", " : "");
         put_operand(w, e->args[i], true);

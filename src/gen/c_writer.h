@@ -76,6 +76,7 @@ typedef struct {
     ar_text                  top; /* declarations of the whole kernel */
     ar_op_set               *used;
     const ar_kernel_form    *form;
+    const ar_nest           *nest;
     arras_array              lambda; /* the first: its shape and inputs are those of all */
     bool                     flat;
     ar_arena                 arena;
@@ -255,7 +256,7 @@ void ar_c_put_turn_ahead(ar_writer *w, const ar_c_strip *strip, int cells);
 void ar_c_put_segment_ahead(ar_writer *w, const ar_c_strip *strip);
 
 /* A function that is called for all cells of a segment at once. */
-bool ar_c_is_row_math(const ar_writer *w, arras_expr e);
+bool ar_c_is_row_math(arras_expr e);
 /* The axis along which a read jumps from cell to cell, as an array of indices says; -1: none, or
  * several. */
 int ar_c_jumping_axis(const ar_c_read *read);
@@ -392,8 +393,8 @@ void ar_c_put_row_lanes(ar_writer *w, const ar_c_strip *strip, const ar_c_sink *
 
 /* The expression with short reductions written out (c_unroll.c). */
 arras_expr ar_c_unroll(arras_expr e);
-/* What the C library calls it (c_math.c); NULL: there is none. */
-const char *ar_c_vector_math_name(ar_op op, arras_dtype dtype);
+/* What is called for a vector (c_math.c); NULL: there is no such function. */
+const char *ar_c_vector_math_call(ar_op op, arras_dtype dtype);
 /* op_sin_f64 of one cell and, where asked for, row_sin_f64 of a buffer (c_math.c). */
 void ar_c_vector_math_print(ar_text *out, ar_op op, arras_dtype dtype, bool rows);
 

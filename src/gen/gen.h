@@ -17,17 +17,13 @@ typedef struct {
     bool edged[ARRAS_DTYPE_END];                  /* vectors of which some lanes are outside */
     bool vectors;                                 /* some cells are put as vectors */
     bool loops; /* some loops are left to the compiler to make vectors of */
-    /* Set before kernels are printed: no vector mathematics, the evaluator's bits. */
-    bool scalar_math;
 } ar_op_set;
 
 /* The definitions a kernel begins with: types, and for what it uses the functions
  *     static inline T op_add_f64(T x, T y)       the columns of ops.def, word for word
  *     static inline T cast_f64_i32(F x)          the rules of ar_cell_cast
- * They compute the bits that the reference evaluator computes, but for mathematical functions that
- * the C library has for vectors: those are within 4 units of the last place.  No header is
- * included: a compiler knows the C library's mathematics, and reading headers would take longer
- * than the kernel. */
+ * They compute the bits that the reference evaluator computes.  No header is included: a compiler
+ * knows the C library's mathematics, and reading headers would take longer than the kernel. */
 void ar_c_ops_print(ar_text *out, const ar_op_set *set);
 /* The C type of a cell: "int32_t", "float complex". */
 const char *ar_c_type(arras_dtype dtype);
@@ -66,26 +62,41 @@ typedef struct {
  * outside an array, or a minimum over nothing; the reference evaluator says which. */
 typedef int ar_kernel(const ar_kernel_args *args, const int64_t *lo, const int64_t *hi);
 
-/* Every cell is computed from the same cell of dense inputs of the same shape, and from 0-d ones:
- * such a kernel is flat, one loop over all cells whatever the rank. */
-bool ar_kernel_is_flat(const ar_kernel_form *form);
+/* ---- Nests: what is decided of a kernel before a line of it is printed (nest.c) -------------- */
+
+/* A sum of products over a few columns, which has a kernel made for it: alone, that is, not with
+ * other results in one nest. */
+typedef struct ar_contraction ar_contraction;
+
+typedef struct {
+    /* Every cell is computed from the same cell of dense inputs of the same shape, and from 0-d
+     * ones: one loop over all cells whatever the rank. */
+    bool flat;
+    /* Cells of a row, where several rows are computed as one: boxes must have whole rows.  0: they
+     * are not. */
+    int64_t               short_row;
+    const ar_contraction *contraction; /* NULL: it is none */
+    /* Of each input, a bit for each axis: the stride before it is in the code, and boxes will not
+     * do unless they have all of it. */
+    const uint32_t *whole;
+} ar_nest;
+
+/* NULL where a lambda is none. */
+arras_status ar_contraction_find(const ar_contraction **out, arras_array lambda, ar_arena *arena,
+                                 arras_error *err);
+/* contraction: of the one lambda of the form, or NULL; what it points to is in the arena. */
+arras_status ar_nest_make(ar_nest *out, const ar_kernel_form *form,
+                          const ar_contraction *contraction, ar_arena *arena, arras_error *err);
+void         ar_nest_print(ar_text *out, const ar_nest *nest, const ar_kernel_form *form);
 
 /* Of a dense array: the stride that may be in the code of kernels as a number; false: it is always
  * an argument, since an axis of unknown length is behind, or since it is long. */
 bool ar_kernel_stride(int64_t *out, arras_array x, int axis);
-/* The stride before this axis is in the code: boxes will not do unless they have all of it. */
-bool ar_kernel_needs_whole(const ar_kernel_form *form, int input, int axis);
-/* It computes rows of a few cells as one: boxes must have whole rows. */
-bool ar_kernel_joins_rows(const ar_kernel_form *form);
-
-/* A sum of products over a few columns, which has a kernel made for it: alone, that is, not with
- * other results in one nest. */
-bool ar_lambda_is_contraction(arras_array lambda);
 
 /* The function `name`.  Adds to `used` what it needs of ar_c_ops_print.  ELIMIT where a kernel
  * would be too long. */
 arras_status ar_c_kernel_print(ar_text *out, ar_op_set *used, const ar_kernel_form *form,
-                               const char *name, arras_error *err);
+                               const ar_nest *nest, const char *name, arras_error *err);
 /* What stands before kernels: types and helpers that they use. */
 void ar_c_kernel_head_print(ar_text *out);
 

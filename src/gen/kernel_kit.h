@@ -99,6 +99,20 @@ static inline int64_t edge_mirror(int64_t j, int64_t n)
     return j >= n ? 2 * n - 2 - j : j;
 }
 
+/* Indices that may be above MOST, as ones that are not and that the rules bring to the same place:
+ * some whole turns nearer.  n may be 0. */
+static inline int64_t far_edge_nearest(uint64_t j, int64_t n)
+{
+    (void)n;
+    return j > MOST ? MOST : (int64_t)j;
+}
+static inline int64_t far_edge_wrap(uint64_t j, int64_t n)
+{
+    return n > 0 ? (int64_t)(j % (uint64_t)n) : 0;
+}
+static inline int64_t far_edge_reflect(uint64_t j, int64_t n) { return far_edge_wrap(j, 2 * n); }
+static inline int64_t far_edge_mirror(uint64_t j, int64_t n) { return far_edge_wrap(j, 2 * n - 2); }
+
 /* Asks for cells that will be needed soon; they need not exist.  Not inlined: that would only take
  * the compiler longer. */
 static __attribute__((noinline)) void fetch(const char *from, int64_t bytes)

@@ -256,7 +256,7 @@ ar_range ar_range_floor_divide(const ar_range *a, const ar_range *b, const ar_le
 {
     ar_range r = anything(), zero = ar_range_number(0);
 
-    if (a->wraps || b->wraps || b->low < 1)
+    if (a->wraps || b->wraps || b->low < 1 || b->high < b->low) /* the range may be empty */
         return r;
     r.low = a->low < 0 ? floor_quotient(a->low, b->low) : floor_quotient(a->low, b->high);
     r.high = a->high < 0 ? floor_quotient(a->high, b->high) : floor_quotient(a->high, b->low);

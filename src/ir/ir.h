@@ -40,6 +40,9 @@ int         ar_op_find(const char *name, size_t length); /* -1 when unknown */
 const char *ar_reduction_name(ar_reduction reduction);
 int         ar_reduction_find(const char *name, size_t length);
 ar_op       ar_reduction_op(ar_reduction reduction); /* combines two cells */
+/* What combines the results of a reduction over some of its cells each: they are added up by a sum
+ * where cells are counted. */
+ar_reduction ar_reduction_of_results(ar_reduction reduction);
 /* The value of a reduction over nothing: 0, 1, or -1 where there is none. */
 int ar_reduction_identity(ar_reduction reduction);
 
@@ -111,6 +114,10 @@ typedef union {
 typedef void ar_op_function(void *out, const void *x, const void *y, const void *z);
 
 ar_op_function *ar_op_value(ar_op op, arras_dtype compute); /* NULL where not defined */
+/* An operation that goes through a vector function of the C library here (vector_math.c): its
+ * value, which is what ar_op_value gives, and its symbol; NULL: it does not. */
+ar_op_function *ar_vector_math_value(ar_op op, arras_dtype dtype);
+const char     *ar_vector_math_name(ar_op op, arras_dtype dtype);
 /* Every nan becomes one nan. */
 void ar_value_canonical(arras_dtype dtype, ar_value *value);
 void ar_cell_cast(arras_dtype to, void *out, arras_dtype from, const void *cell);
@@ -460,6 +467,9 @@ arras_status ar_reach_functions(bool *called, const arras_graph *g, int64_t n,
                                 const arras_array *nodes, arras_error *err);
 /* Outputs exist, and none is poison or needs a parameter that belongs to no call. */
 arras_status ar_graph_check(const arras_graph *g, arras_error *err);
+/* What every pass may rely on: EINVAL says what does not hold, of which node (verify.c).  normal: a
+ * normal form, in which what outputs need is an INPUT, DATA or a LAMBDA. */
+arras_status ar_graph_verify(const arras_graph *g, bool normal, arras_error *err);
 /* Same structure, whatever the graphs; linear in the nodes. */
 bool ar_equal(arras_array x, arras_array y);
 

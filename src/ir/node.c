@@ -219,6 +219,9 @@ arras_array ar_check_shape(arras_graph *g, const char *what, int rank, const arr
 
 arras_status ar_axis_check(int *out, const char *what, int axis, int rank, arras_error *err)
 {
+    if (rank == 0)
+        return ar_fail(err, ARRAS_EAXIS, "%s: axis %d of an array of rank 0, which has no axes",
+                       what, axis);
     if (axis < -rank || axis >= rank)
         return ar_fail(err, ARRAS_EAXIS, "%s: axis %d is not in %d..%d of an array of rank %d",
                        what, axis, -rank, rank - 1, rank);

@@ -74,9 +74,13 @@ static bool order_of(order *out, arras_expr c, bool holds)
     x = c->args[swapped], y = c->args[!swapped];
     if (!is_plain_integer(x) || !is_plain_integer(y))
         return false;
+    if (out->equal) {
+        *out = (order){ x, y, 0, true };
+        return true;
+    }
     /* not x < y is y <= x; not x <= y is y < x */
-    *out = holds ? (order){ x, y, strict ? -1 : 0, out->equal }
-                 : (order){ y, x, strict ? 0 : -1, out->equal };
+    *out =
+        holds ? (order){ x, y, strict ? -1 : 0, false } : (order){ y, x, strict ? 0 : -1, false };
     return true;
 }
 

@@ -164,11 +164,13 @@ static int column_of(arras_dtype dtype)
 
 ar_op_function *ar_op_value(ar_op op, arras_dtype dtype)
 {
-    int column = column_of(dtype);
+    int             column = column_of(dtype);
+    ar_op_function *vector;
 
     if (column < 0 || strcmp(columns[op][column], "NO") == 0)
         return NULL;
-    return functions[dtype][op];
+    vector = ar_vector_math_value(op, dtype);
+    return vector ? vector : functions[dtype][op];
 }
 
 void ar_value_canonical(arras_dtype dtype, ar_value *value)

@@ -53,6 +53,11 @@ const char *ar_reduction_name(ar_reduction reduction) { return reductions[reduct
 ar_op       ar_reduction_op(ar_reduction reduction) { return reductions[reduction].op; }
 int         ar_reduction_identity(ar_reduction reduction) { return reductions[reduction].identity; }
 
+ar_reduction ar_reduction_of_results(ar_reduction reduction)
+{
+    return reduction == AR_REDUCE_count_nonzero ? AR_REDUCE_sum : reduction;
+}
+
 int ar_reduction_find(const char *name, size_t length)
 {
     for (int r = 0; r < AR_REDUCTION_END; r++)

@@ -95,12 +95,25 @@ static int64_t bytes_per_cell(const ar_labelling *l)
            (int64_t)(l->request.sink ? l->label_size : 0);
 }
 
+/* Of a thread, which reads a tile or writes one. */
+static int64_t in_hand(const ar_label_request *r)
+{
+    return ar_max64(r->source ? ar_source_in_hand(r->source) : 0,
+                    r->sink ? ar_sink_in_hand(r->sink) : 0);
+}
+
+/* A quarter at most is for chunks on their way; of the rest a half is for tiles, a quarter for runs
+ * and as much for what they become. */
 static arras_status divide_memory(ar_labelling *l, arras_error *err)
 {
     enum { TILES_PER_THREAD = 8, LARGE = 1 << 26, SMALL = 1 << 20 };
-    int64_t memory = (l->request.options.memory > 0 ? l->request.options.memory : ar_memory_fair()),
-            unit[AR_LABEL_AXES];
-    int64_t most = memory / 2 / bytes_per_cell(l), cells = cells_in(l->grid.shape);
+    int64_t all = l->request.options.memory > 0 ? l->request.options.memory : ar_memory_fair();
+    int64_t hand = in_hand(&l->request), memory, most, unit[AR_LABEL_AXES];
+    int64_t cells = cells_in(l->grid.shape);
+
+    l->threads = ar_hands_within(all / 4, hand, l->threads);
+    memory = ar_max64(0, all - l->threads * hand);
+    most = memory / 2 / bytes_per_cell(l);
 
     find_unit(unit, l, true);
     if (cells_in(unit) > most / l->threads)
@@ -109,8 +122,8 @@ static arras_status divide_memory(ar_labelling *l, arras_error *err)
         return ar_fail(err, ARRAS_ELIMIT,
                        "label: chunks of %" PRId64 " cells need %" PRId64
                        " MB of memory and may have %" PRId64 ": allow more or take smaller chunks",
-                       cells_in(unit), (2 * cells_in(unit) * bytes_per_cell(l) >> 20) + 1,
-                       memory >> 20);
+                       cells_in(unit), ((2 * cells_in(unit) * bytes_per_cell(l) + hand) >> 20) + 1,
+                       all >> 20);
     l->threads = (int)ar_min64(l->threads, most / ar_max64(1, cells_in(unit)));
     most = ar_min64(ar_min64(most / l->threads, LARGE),
                     ar_max64(SMALL, cells / (TILES_PER_THREAD * l->threads)));

@@ -34,18 +34,12 @@ static arras_expr reduce_over(ar_reduction reduction, int number, arras_expr len
     return reduce_tree_over(reduction, AR_TREE_WHOLE, number, length, body);
 }
 
-/* What combines the results of a reduction over some of its cells. */
-static ar_reduction outer_reduction(ar_reduction reduction)
-{
-    return reduction == AR_REDUCE_count_nonzero ? AR_REDUCE_sum : reduction;
-}
-
 arras_expr ar_reduce_nested(ar_reduction reduction, int n, const arras_dim *lengths,
                             arras_expr body)
 {
     for (int k = n - 1; k >= 0; k--) {
         body = reduce_over(reduction, k, dim_expr(body->graph, lengths[k]), body);
-        reduction = outer_reduction(reduction);
+        reduction = ar_reduction_of_results(reduction);
     }
     return body;
 }

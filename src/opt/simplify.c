@@ -149,13 +149,87 @@ static arras_expr simple_divide(const operation *o, ar_place_of at)
                   ar_expr_literal(o->args[0]->graph, ARRAS_F64, (ar_value){ .f = inverse }), at);
 }
 
+/* ---- Powers ---------------------------------------------------------------------------------- */
+
+static arras_expr untyped(const operation *o, double x)
+{
+    return ar_expr_literal(o->args[0]->graph, ARRAS_F64, (ar_value){ .f = x });
+}
+
+/* Of -0 it is 0, of -inf inf, as C has it for powers. */
+static arras_expr root_of(const operation *o, arras_expr x, ar_place_of at)
+{
+    arras_expr lowest = of_two(AR_OP_equal, x, untyped(o, -INFINITY), at);
+    arras_expr unsigned_zero = of_two(AR_OP_add, x, untyped(o, 0), at);
+    arras_expr root = ar_simple_apply(AR_OP_sqrt, 1, &unsigned_zero, at);
+
+    return ar_simple_apply(AR_OP_where, 3, (arras_expr[]){ lowest, untyped(o, INFINITY), root },
+                           at);
+}
+
+static arras_expr inverse_of(const operation *o, arras_expr x, ar_place_of at)
+{
+    return of_two(AR_OP_divide, untyped(o, 1), x, at);
+}
+
+/* The same as simple_power of scalar_kit.h, so that it does not matter where an exponent is known.
+ */
+static arras_expr simple_real_pow(const operation *o, double exponent, ar_place_of at)
+{
+    arras_expr x = operand(o, 0);
+
+    if (exponent == -1)
+        return inverse_of(o, x, at);
+    if (exponent == -2) {
+        x = inverse_of(o, x, at);
+        return of_two(AR_OP_multiply, x, x, at);
+    }
+    if (exponent == 0.5)
+        return root_of(o, x, at);
+    if (exponent == -0.5)
+        return inverse_of(o, root_of(o, x, at), at);
+    if (exponent == 1.5)
+        return of_two(AR_OP_multiply, ar_simple_apply(AR_OP_abs, 1, &x, at), root_of(o, x, at), at);
+    return NULL;
+}
+
+/* The exponent; nan where it is not a number, or not a real one. */
+static double exponent_of(const operation *o)
+{
+    double parts[2];
+
+    if (!o->number[1])
+        return NAN;
+    ar_cell_cast(ARRAS_C128, parts, o->s.operand[1], &o->value[1]);
+    return parts[1] == 0 ? parts[0] : NAN;
+}
+
+/* Of complex numbers, 0 to any of these powers has no minus signs. */
+static arras_expr product_of(const operation *o, int factors, ar_place_of at)
+{
+    arras_expr x = operand(o, 0), square = of_two(AR_OP_multiply, x, x, at), zero = untyped(o, 0);
+    arras_expr result =
+        factors == 2 ? square : of_two(AR_OP_multiply, factors == 3 ? x : square, square, at);
+
+    if (o->class != AR_CLASS_COMPLEX)
+        return result;
+    return ar_simple_apply(AR_OP_where, 3,
+                           (arras_expr[]){ of_two(AR_OP_equal, x, zero, at), zero, result }, at);
+}
+
 static arras_expr simple_pow(const operation *o, ar_place_of at)
 {
-    if (is_real_number(o, 1, 1) && is_integer(o))
+    double exponent = exponent_of(o);
+
+    if (exponent == 2 || exponent == 3 || exponent == 4)
+        return product_of(o, (int)exponent, at);
+    if (o->class == AR_CLASS_COMPLEX)
+        return NULL;
+    if (exponent == 0 && ar_simple_is_safe(o->args[0]))
+        return ar_simple_cast(untyped(o, 1), o->s.result.dtype);
+    if (exponent == 1)
         return operand(o, 0);
-    if (is_real_number(o, 1, 2) && is_integer(o))
-        return of_two(AR_OP_multiply, operand(o, 0), operand(o, 0), at);
-    return NULL;
+    return o->class == AR_CLASS_REAL ? simple_real_pow(o, exponent, at) : NULL;
 }
 
 /* ---- Signs, logic, choice -------------------------------------------------------------------- */
@@ -296,10 +370,10 @@ static void order_operands(operation *o)
     }
 }
 
-/* Beside an i64, a number need not say that it is one. */
+/* Beside an i64, a number need not say that it is one, unless an untyped one would be refused. */
 static void drop_types(operation *o)
 {
-    for (int i = 0; o->n == 2 && i < 2; i++)
+    for (int i = 0; o->n == 2 && i < 2 && o->op != AR_OP_pow; i++)
         if (o->args[!i]->type.dtype == ARRAS_I64 && !o->args[!i]->type.weak &&
             o->args[!i]->kind != AR_EXPR_CAST)
             o->args[i] = ar_plain_int(o->args[i]);

@@ -111,12 +111,23 @@ typedef struct {
     bool     long_within; /* there is a long reduction in it */
 } survey;
 
-/* The minimum of nothing is an error. */
-static bool is_of_something(arras_expr reduce)
+/* Whether lo < hi is a condition of what stands here. */
+static bool is_asked_before(arras_expr lo, arras_expr hi, const ar_frame *around)
 {
+    for (; around; around = around->outer)
+        if (around->condition && around->holds && ar_expr_is(around->condition, AR_OP_less) &&
+            around->condition->args[0] == lo && around->condition->args[1] == hi)
+            return true;
+    return false;
+}
+
+/* The minimum of nothing is an error. */
+static bool is_of_something(const survey *s, arras_expr reduce, const ar_frame *around)
+{
+    arras_expr lo = reduce->args[0], hi = reduce->args[1];
+
     return ar_reduction_identity((ar_reduction)reduce->ints[0]) >= 0 ||
-           (ar_is_int(reduce->args[0]) && ar_is_int(reduce->args[1]) &&
-            reduce->args[0]->ints[0] < reduce->args[1]->ints[0]);
+           is_asked_before(lo, hi, around) || ar_index_is_less(lo, hi, &s->space, around) > 0;
 }
 
 static bool is_long_within(const survey *s, arras_expr end)
@@ -126,21 +137,44 @@ static bool is_long_within(const survey *s, arras_expr end)
     return end->ints[0] > SHORT_WITHIN && s->length > MANY_CELLS / end->ints[0];
 }
 
+static void look(survey *s, arras_expr e, const ar_frame *around);
+
+static void look_at_reduce(survey *s, arras_expr e, const ar_frame *around)
+{
+    ar_frame within = { .outer = around, .variable = e->name, .lo = e->args[0], .hi = e->args[1] };
+
+    s->safe = s->safe && is_of_something(s, e, around);
+    s->long_within = s->long_within || is_long_within(s, e->args[1]);
+    look(s, e->args[0], around);
+    look(s, e->args[1], around);
+    look(s, e->args[2], &within);
+}
+
+static void look_at_where(survey *s, arras_expr e, const ar_frame *around)
+{
+    look(s, e->args[0], around);
+    for (int branch = 1; branch <= 2; branch++) {
+        ar_frame within = { .outer = around, .condition = e->args[0], .holds = branch == 1 };
+
+        look(s, e->args[branch], &within);
+    }
+}
+
 static void look(survey *s, arras_expr e, const ar_frame *around)
 {
-    ar_frame within = { .outer = around };
-
     if (++s->visits > MOST_VISITS)
         s->safe = false;
     for (int axis = 0; s->safe && e->kind == AR_EXPR_LOAD && axis < e->rank; axis++)
         s->safe = ar_index_is_below(e->args[axis], e->array->shape[axis], &s->space, around);
-    if (e->kind == AR_EXPR_REDUCE) {
-        within.variable = e->name, within.lo = e->args[0], within.hi = e->args[1];
-        s->safe = s->safe && is_of_something(e);
-        s->long_within = s->long_within || is_long_within(s, e->args[1]);
-    }
-    for (int i = 0; s->safe && i < e->nargs; i++)
-        look(s, e->args[i], e->kind == AR_EXPR_REDUCE && i == 2 ? &within : around);
+    if (!s->safe)
+        return;
+    if (e->kind == AR_EXPR_REDUCE)
+        look_at_reduce(s, e, around);
+    else if (ar_expr_is(e, AR_OP_where))
+        look_at_where(s, e, around);
+    else
+        for (int i = 0; i < e->nargs; i++)
+            look(s, e->args[i], around);
 }
 
 /* What is stored is computed whether it is asked for or not: it must not go wrong. */
@@ -257,7 +291,7 @@ static arras_expr split_place(const reduction *d, const cut *c)
 static arras_expr split_range(const reduction *d)
 {
     cut          c = cut_of(d);
-    ar_reduction by = d->reduction == AR_REDUCE_count_nonzero ? AR_REDUCE_sum : d->reduction;
+    ar_reduction by = ar_reduction_of_results(d->reduction);
 
     if (d->reduction == AR_REDUCE_argmin || d->reduction == AR_REDUCE_argmax)
         return split_place(d, &c);
@@ -315,32 +349,54 @@ static int64_t part_down(int64_t rows)
 
 static arras_expr split(reduction *d);
 
+/* From 0 to what is a length: the same in every cell, so that parts of it can be an axis. */
+static bool can_be_split(arras_expr e)
+{
+    return e->kind == AR_EXPR_REDUCE && ar_expr_tree(e) == AR_TREE_WHOLE && ar_is_int(e->args[0]) &&
+           e->args[0]->ints[0] == 0 && is_longer(e->args[1], 0) &&
+           e->args[1]->type.dtype == ARRAS_I64 && e->args[2]->kind != AR_EXPR_POISON &&
+           !e->args[2]->type.weak;
+}
+
+static void take(reduction *d, arras_expr e)
+{
+    d->reduction = (ar_reduction)e->ints[0];
+    d->name = e->name, d->end = e->args[1], d->body = e->args[2];
+}
+
+/* Whether an axis can be so long; a product of sizes is the length of none. */
+static bool is_axis(arras_dim *length, arras_expr end)
+{
+    bool is = ar_is_int(end) || end->kind == AR_EXPR_SIZE;
+
+    *length = is ? end->ints[0] : 0;
+    return is;
+}
+
 /* The body as an array, which may be split again. */
-static arras_array store_body(const reduction *d)
+static arras_array store_body(const reduction *d, arras_dim length)
 {
     arras_expr cell = moved(d, d->body, true);
-    arras_dim  shape[ARRAS_MAX_RANK] = { d->end->ints[0] };
+    arras_dim  shape[ARRAS_MAX_RANK] = { length };
     reduction  inner = { .r = d->r, .rank = d->rank + 1, .shape = shape };
 
     for (int axis = 0; axis < d->rank; axis++)
         shape[axis + 1] = d->shape[axis];
-    if (cell->kind == AR_EXPR_REDUCE && ar_expr_tree(cell) == AR_TREE_WHOLE &&
-        ar_is_int(cell->args[0]) && cell->args[0]->ints[0] == 0) {
-        inner.reduction = (ar_reduction)cell->ints[0];
-        inner.name = cell->name, inner.end = cell->args[1], inner.body = cell->args[2];
+    if (can_be_split(cell)) {
+        take(&inner, cell);
         cell = split(&inner);
     }
-    return store(d, d->end->ints[0], cell);
+    return store(d, length, cell);
 }
 
-/* The end is a number or a size, and so a length.  Arrays within arrays end: each has an axis more.
- */
+/* Arrays within arrays end: each has an axis more. */
 static arras_expr split(reduction *d)
 {
-    survey s = survey_of(d);
+    survey    s = survey_of(d);
+    arras_dim length;
 
-    if (s.safe && s.long_within && has_few_cells(d->rank, d->shape)) {
-        arras_array body = store_body(d);
+    if (s.safe && s.long_within && has_few_cells(d->rank, d->shape) && is_axis(&length, d->end)) {
+        arras_array body = store_body(d, length);
 
         d->body = ar_is_poison(body) ? ar_no_memory(d->r->to)
                                      : read_part(d, body, ar_expr_var(d->r->to, d->name));
@@ -355,15 +411,23 @@ static arras_expr split(reduction *d)
     return unsplit(d);
 }
 
+/* Computed in any case, once for a cell: the mean in a sum of deviations from it is, the maximum in
+ * one branch of a choice is not. */
+static bool stands_alone(arras_expr e, const ar_frame *around)
+{
+    while (around && !around->condition)
+        around = around->outer;
+    return !around && e->nfree == 0;
+}
+
 static arras_expr make(ar_rewrite *r, arras_expr e, const arras_expr *args, const ar_frame *around)
 {
-    reduction d = { .r = r, .name = e->name, .rank = r->space.rank, .shape = r->shape };
+    reduction  d = { .r = r, .rank = r->space.rank, .shape = r->shape };
+    arras_expr copy = ar_rewrite_copy(r, e, args, around);
 
-    if (e->kind != AR_EXPR_REDUCE || around || ar_expr_tree(e) != AR_TREE_WHOLE ||
-        args[2]->kind == AR_EXPR_POISON || args[2]->type.weak || !ar_is_int(args[0]) ||
-        args[0]->ints[0] != 0 || !is_longer(args[1], 0) || args[1]->type.dtype != ARRAS_I64)
-        return ar_rewrite_copy(r, e, args, around);
-    d.reduction = (ar_reduction)e->ints[0], d.end = args[1], d.body = args[2];
+    if (!can_be_split(copy) || !stands_alone(copy, around))
+        return copy;
+    take(&d, copy);
     return split(&d);
 }
 

@@ -82,7 +82,7 @@ static bool may_cut(const bander *b, int s, int axis)
     const ar_step *step = step_of(b, s);
     int64_t        stride;
 
-    if (step->flat && axis > 0)
+    if (step->nest.flat && axis > 0)
         return false;
     for (int k = 0; k < step->form.n && axis > 0; k++)
         if (ar_kernel_stride(&stride, node_of(b, step->results[k]), axis - 1))

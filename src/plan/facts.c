@@ -53,7 +53,6 @@ arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *
 {
     arras_expr      cell = lambda->ref;
     ar_lambda_facts facts = { .sized = false };
-    ar_gemm         gemm;
     walker          w = { &facts, lambda, ar_alloc((size_t)cell->id + 1, sizeof *w.met) };
 
     facts.same_cell = ar_arena_alloc(arena, (size_t)lambda->ninputs, sizeof *facts.same_cell);
@@ -62,11 +61,21 @@ arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *
         look(&w, cell);
         for (int axis = 0; axis < lambda->rank; axis++)
             facts.sized = facts.sized || ar_dim_symbolic(lambda->shape[axis]);
-        facts.alone = ar_gemm_match(&gemm, lambda) || ar_lambda_is_contraction(lambda);
         *out = facts;
     }
     ar_free(w.met);
     return w.met && facts.same_cell ? ARRAS_OK : ar_fail_memory(err, (size_t)cell->id + 1);
+}
+
+arras_status ar_lambda_kind_find(ar_lambda_kind *out, arras_array lambda, ar_arena *arena,
+                                 arras_error *err)
+{
+    ar_gemm gemm;
+
+    *out = (ar_lambda_kind){ NULL, NULL };
+    if (ar_gemm_match(&gemm, lambda) && !(out->gemm = ar_arena_copy(arena, &gemm, 1, sizeof gemm)))
+        return ar_fail_memory(err, sizeof gemm);
+    return ar_contraction_find(&out->contraction, lambda, arena, err);
 }
 
 /* ---- Cost ------------------------------------------------------------------------------------ */

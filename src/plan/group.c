@@ -85,12 +85,14 @@ static int depth_with(const grouper *s, const ar_member *m, int number)
     return had > depth ? had : depth;
 }
 
+static bool is_alone(const ar_member *m) { return m->kind.gemm || m->kind.contraction; }
+
 static bool may_join(const grouper *s, const ar_member *m, int number)
 {
     const group     *g = &s->groups[number];
     const ar_member *model = &s->members[g->model];
 
-    return !m->facts.alone && !model->facts.alone && g->results < MOST_RESULTS &&
+    return !is_alone(m) && !is_alone(model) && g->results < MOST_RESULTS &&
            count_inputs_with(g, m) <= MOST_INPUTS &&
            g->operations + m->facts.operations <= MOST_OPERATIONS &&
            model->constant == m->constant && model->facts.reduces == m->facts.reduces &&

@@ -7,6 +7,7 @@
 typedef struct {
     arras_array     lambda;
     ar_lambda_facts facts;
+    ar_lambda_kind  kind;
     bool            constant, output;
     int             group; /* number; groups are in an order in which they can run */
 } ar_member;

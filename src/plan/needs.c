@@ -94,25 +94,25 @@ static ar_range range_of(ar_extent x)
     return (ar_range){ x.low, x.high + 1, gap ? x.gap_low : x.low, gap ? x.gap_high + 1 : x.low };
 }
 
-void ar_reads_needs(ar_region *needs, const ar_reads *reads, const ar_step *step, const int64_t *lo,
-                    const int64_t *hi, const int64_t *sizes, const int64_t *const *shapes)
+ar_region ar_reads_need(const ar_reads *reads, int input, const int64_t *lo, const int64_t *hi,
+                        const int64_t *sizes, const int64_t *shape)
 {
     const ar_extent_space space = { lo, hi, sizes };
+    ar_region             need = { .any = false };
 
-    for (int k = 0; k < step->ninputs; k++)
-        needs[k] = (ar_region){ .any = false };
     for (int i = 0; i < reads->n; i++) {
         arras_expr load = reads->reads[i].load;
-        int        input = (int)load->ints[0];
         ar_region  r = { .rank = load->rank, .any = true };
 
+        if (load->ints[0] != input)
+            continue;
         for (int axis = 0; axis < load->rank; axis++) {
-            ar_extent x =
-                ar_load_extent(load, axis, shapes[input][axis], &space, reads->reads[i].around);
+            ar_extent x = ar_load_extent(load, axis, shape[axis], &space, reads->reads[i].around);
 
             r.axes[axis] = range_of(x);
             r.any = r.any && x.low <= x.high;
         }
-        ar_region_add(&needs[input], &r);
+        ar_region_add(&need, &r);
     }
+    return need;
 }

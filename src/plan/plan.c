@@ -104,6 +104,8 @@ static arras_status add_members(planner *p)
         m->lambda = p->nodes[i];
         m->output = p->plan->arrays[p->array_of[m->lambda->id]].at == AR_AT_OUTPUT;
         status = ar_lambda_look(&m->facts, m->lambda, &p->plan->arena, p->err);
+        if (status == ARRAS_OK)
+            status = ar_lambda_kind_find(&m->kind, m->lambda, &p->plan->arena, p->err);
         m->constant = status == ARRAS_OK && is_constant(p, m);
         if (m->constant)
             p->plan->arrays[p->array_of[m->lambda->id]].at = AR_AT_CONSTANT;
@@ -130,29 +132,21 @@ static bool is_dense(const planner *p, arras_array x)
     return true;
 }
 
-static const ar_gemm *find_gemm(planner *p, arras_array lambda, const bool *dense)
+/* A product reads its operands by library code where both are in C order. */
+static arras_status set_gemm(planner *p, ar_step *step, const ar_gemm *found)
 {
-    ar_gemm gemm;
+    ar_gemm *gemm = found ? ar_arena_copy(&p->plan->arena, found, 1, sizeof *gemm) : NULL;
 
-    if (!ar_gemm_match(&gemm, lambda))
-        return NULL;
-    gemm.dense = dense[gemm.a.input] && dense[gemm.b.input];
-    return ar_arena_copy(&p->plan->arena, &gemm, 1, sizeof gemm);
+    step->gemm = gemm;
+    if (!gemm)
+        return found ? ar_fail_memory(p->err, sizeof *gemm) : ARRAS_OK;
+    gemm->dense = step->form.dense[gemm->a.input] && step->form.dense[gemm->b.input];
+    return ARRAS_OK;
 }
 
-static arras_status finish_step(planner *p, ar_step *step, arras_array *inputs)
+/* Of several lambdas: they were bound to the same inputs, by other numbers than they had. */
+static arras_status add_facts(planner *p, ar_step *step, bool *same)
 {
-    int  *numbers = take(p, (size_t)step->ninputs, sizeof *numbers);
-    bool *dense = take(p, (size_t)step->ninputs, sizeof *dense);
-    bool *same = take(p, (size_t)step->ninputs, sizeof *same);
-
-    if (!numbers || !dense || !same)
-        return ARRAS_ENOMEM;
-    for (int k = 0; k < step->ninputs; k++) {
-        numbers[k] = p->array_of[inputs[k]->id];
-        dense[k] = is_dense(p, inputs[k]);
-        same[k] = true;
-    }
     for (int i = 0; i < step->form.n; i++) {
         ar_lambda_facts facts;
         arras_status    status =
@@ -164,13 +158,36 @@ static arras_status finish_step(planner *p, ar_step *step, arras_array *inputs)
         for (int k = 0; k < step->ninputs; k++)
             same[k] = same[k] && facts.same_cell[k];
     }
+    return ARRAS_OK;
+}
+
+/* model: the first of its lambdas, as it was found. */
+static arras_status finish_step(planner *p, ar_step *step, const ar_member *model,
+                                arras_array *inputs)
+{
+    int         *numbers = take(p, (size_t)step->ninputs, sizeof *numbers);
+    bool        *dense = take(p, (size_t)step->ninputs, sizeof *dense);
+    bool        *same = take(p, (size_t)step->ninputs, sizeof *same);
+    arras_status status = ARRAS_OK;
+
+    if (!numbers || !dense || !same)
+        return ARRAS_ENOMEM;
+    for (int k = 0; k < step->ninputs; k++) {
+        numbers[k] = p->array_of[inputs[k]->id];
+        dense[k] = is_dense(p, inputs[k]);
+        same[k] = step->form.n > 1 || model->facts.same_cell[k];
+    }
+    step->may_fault = step->form.n == 1 && model->facts.may_fault;
     step->inputs = numbers;
     step->same_cell = same;
-    if (step->form.n == 1)
-        step->gemm = find_gemm(p, step->form.lambdas[0], dense);
     step->form.dense = dense;
-    step->flat = ar_kernel_is_flat(&step->form);
-    return ARRAS_OK;
+    if (step->form.n > 1)
+        status = add_facts(p, step, same);
+    if (status == ARRAS_OK)
+        status = set_gemm(p, step, model->kind.gemm);
+    return status == ARRAS_OK ? ar_nest_make(&step->nest, &step->form, model->kind.contraction,
+                                             &p->plan->arena, p->err)
+                              : status;
 }
 
 static arras_status add_step(planner *p, const ar_groups *groups, int number)
@@ -203,7 +220,7 @@ static arras_status add_step(planner *p, const ar_groups *groups, int number)
     step->results = results;
     step->constant = p->members[places[0]].constant;
     p->plan->nsteps++;
-    return finish_step(p, step, inputs);
+    return finish_step(p, step, &p->members[places[0]], inputs);
 }
 
 /* ---- Codes: equal kernels are one ------------------------------------------------------------ */
@@ -309,6 +326,19 @@ static arras_status make_plan(planner *p)
     return status == ARRAS_OK ? make_steps(p) : status;
 }
 
+/* What was made is shown where that is asked for, and must hold. */
+static arras_status look(const ar_plan *plan, arras_error *err)
+{
+    ar_text text = { 0 };
+
+    if (ar_debug('p')) {
+        ar_plan_print(&text, plan, NULL);
+        ar_debug_show("plan", &text);
+        ar_text_free(&text);
+    }
+    return ar_debug_verifies() ? ar_plan_verify(plan, err) : ARRAS_OK;
+}
+
 arras_status ar_plan_make(ar_plan *out, arras_graph *g, const ar_plan_options *options,
                           arras_error *err)
 {
@@ -321,6 +351,8 @@ arras_status ar_plan_make(ar_plan *out, arras_graph *g, const ar_plan_options *o
         status = ar_reach(&p.nodes, &p.count, g, ar_graph_output_count(g), roots, err);
     if (status == ARRAS_OK)
         status = make_plan(&p);
+    if (status == ARRAS_OK)
+        status = look(&plan, err);
     ar_free(roots);
     ar_free(p.nodes);
     if (status == ARRAS_OK)

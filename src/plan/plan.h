@@ -33,13 +33,13 @@ typedef struct {
 /* One kernel over all cells of its results. */
 typedef struct {
     ar_kernel_form form;
+    ar_nest        nest;
     int            rank;
     const int     *results; /* arrays, form.n of them */
     int            ninputs;
     const int     *inputs;    /* arrays */
     const bool    *same_cell; /* of each input: a cell reads only the same cell of it */
     int            code;      /* steps of one code call one kernel */
-    bool           flat;      /* see ar_kernel_is_flat */
     bool           constant;  /* runs once, before the first launch */
     bool           may_fault; /* a read may be outside, or a minimum over nothing */
     const ar_gemm *gemm;      /* not NULL: a product of matrices */
@@ -71,6 +71,8 @@ typedef struct {
 arras_status ar_plan_make(ar_plan *out, arras_graph *g, const ar_plan_options *options,
                           arras_error *err);
 void         ar_plan_free(ar_plan *plan);
+/* EINVAL says what does not hold (verify_plan.c). */
+arras_status ar_plan_verify(const ar_plan *plan, arras_error *err);
 
 /* ---- Facts about lambdas (facts.c) ----------------------------------------------------------- */
 
@@ -79,13 +81,22 @@ typedef struct {
     bool    may_fault;
     bool    reduces;
     bool    sized;      /* depends on the value of a size */
-    bool    alone;      /* a product of matrices, or another sum that has a kernel of its own */
     int64_t operations; /* in the text, each shared part once */
     bool   *same_cell;  /* of each input */
 } ar_lambda_facts;
 
 arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *arena,
                             arras_error *err);
+
+/* Lambdas that share no kernel with others: a product of matrices, or another sum that has a kernel
+ * of its own; NULL where it is not that. */
+typedef struct {
+    const ar_gemm        *gemm;
+    const ar_contraction *contraction;
+} ar_lambda_kind;
+
+arras_status ar_lambda_kind_find(ar_lambda_kind *out, arras_array lambda, ar_arena *arena,
+                                 arras_error *err);
 /* Picoseconds that a cell of all lambdas of a step takes, roughly, given every size. */
 double ar_step_cost(const ar_step *step, const int64_t *sizes);
 
@@ -108,6 +119,9 @@ arras_status ar_plan_reach(ar_plan *plan, arras_error *err);
 /* places: of each step.  alone: steps that are not to be in any band. */
 arras_status ar_plan_bands(ar_band_place *places, const ar_plan *plan, const bool *alone,
                            arras_error *err);
+
+/* The steps, a line each (print_plan.c).  places: may be NULL. */
+void ar_plan_print(ar_text *out, const ar_plan *plan, const ar_band_place *places);
 
 /* By array: the home of the band in which it is computed and read, and by none else; -1: none. */
 void ar_plan_insides(int *inside, const ar_plan *plan, const ar_band_place *places);
@@ -151,9 +165,9 @@ typedef struct {
 } ar_reads;
 
 arras_status ar_step_reads(ar_reads *out, const ar_step *step, ar_arena *arena, arras_error *err);
-/* For each input, what the cells lo <= i < hi of the results read of it.  shapes: of the inputs. */
-void ar_reads_needs(ar_region *needs, const ar_reads *reads, const ar_step *step, const int64_t *lo,
-                    const int64_t *hi, const int64_t *sizes, const int64_t *const *shapes);
+/* What the cells lo <= i < hi of the results read of an input, which has this shape. */
+ar_region ar_reads_need(const ar_reads *reads, int input, const int64_t *lo, const int64_t *hi,
+                        const int64_t *sizes, const int64_t *shape);
 
 /* ---- Tiles (tile.c) -------------------------------------------------------------------------- */
 

@@ -154,7 +154,7 @@ static int64_t planes_read(const ar_step *step)
 {
     reach r = { 0, 0, 500 };
 
-    for (int k = 0; k < step->form.n && step->rank == 3 && !step->flat; k++)
+    for (int k = 0; k < step->form.n && step->rank == 3 && !step->nest.flat; k++)
         find_reach(&r, step->form.lambdas[k]->ref);
     return r.most - r.least + 1;
 }
@@ -193,7 +193,7 @@ static int64_t wanted_cells(const ar_step *step, int64_t cells, const int64_t *s
 
     if (options->exact)
         return clamp(cached, cells);
-    if (step->flat) /* no cell is read again: the fewer tiles end the better */
+    if (step->nest.flat) /* no cell is read again: the fewer tiles end the better */
         cached *= 4;
     wanted = cached < shared ? cached : shared;
     if (options->threads == 1)
@@ -250,19 +250,19 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
 
     for (int axis = 0; axis < step->rank; axis++)
         cells *= shape[axis];
-    *out = (ar_tiling){ .rank = step->flat ? 1 : step->rank };
+    *out = (ar_tiling){ .rank = step->nest.flat ? 1 : step->rank };
     if (cells == 0)
         return;
     for (int axis = 0; axis < out->rank; axis++)
-        out->shape[axis] = step->flat ? cells : shape[axis];
-    crossing = step->flat ? -1 : step_crossing(step);
+        out->shape[axis] = step->nest.flat ? cells : shape[axis];
+    crossing = step->nest.flat ? -1 : step_crossing(step);
     if (crossing >= 0) {
         out->tile[crossing] = ar_min64(CROSSING_TILE, shape[crossing]);
         out->tile[step->rank - 1] = ar_min64(CROSSING_TILE, shape[step->rank - 1]);
     }
     if (out->rank == 3 && !options->exact && crossing < 0)
         tile_planes(out, step, options);
-    if (!step->flat && !options->exact && step_goes_down(step)) {
+    if (!step->nest.flat && !options->exact && step_goes_down(step)) {
         int64_t columns = shape[step->rank - 1];
 
         out->tile[step->rank - 1] = columns_down(columns, cells / columns, options->threads);

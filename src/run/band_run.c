@@ -368,7 +368,7 @@ static int run_member(const ar_band_member *m, const rows *at, rows own, char *s
     memcpy(hi, s->tiling.shape, (size_t)s->tiling.rank * sizeof *hi);
     lo[m->place.axis] = own.lo;
     hi[m->place.axis] = own.hi;
-    if (s->step->flat) {
+    if (s->step->nest.flat) {
         lo[0] *= m->row_cells;
         hi[0] *= m->row_cells;
     }

@@ -52,7 +52,8 @@ static void use_one_thread(void *library)
 
 static bool open_library(const char *path)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why;
+    void       *library = ar_library_load(path, &why);
 
     if (!library)
         return false;

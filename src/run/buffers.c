@@ -4,7 +4,6 @@
 #include "run/run.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 /* Before the cells of a buffer. */
 typedef struct header {
@@ -19,13 +18,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static header         *waiting;       /* the one given last comes first */
 static size_t          waiting_bytes; /* in all of them */
 
-/* An eighth of the machine's memory may wait. */
+/* An eighth of the memory that is ours may wait. */
 static size_t most_waiting(void)
 {
     static size_t most;
 
     if (most == 0)
-        most = (size_t)sysconf(_SC_PHYS_PAGES) / 8 * (size_t)sysconf(_SC_PAGESIZE);
+        most = (size_t)ar_memory_whole() / 8;
     return most;
 }
 

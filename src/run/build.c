@@ -269,8 +269,8 @@ static arras_status build(code *out, request *r, arras_error *err)
     arras_status status = ARRAS_OK;
 
     if (!r->options.no_cache)
-        status = ar_disk_open(&disk, &r->options, &r->key, err);
-    if (!status && !build_from_disk(out, r, &disk))
+        ar_disk_open(&disk, &r->options, &r->key);
+    if (!build_from_disk(out, r, &disk))
         status = build_from_source(out, r, &disk, err);
     ar_disk_close(&disk);
     return status;

@@ -117,10 +117,12 @@ typedef struct {
     char    name[40]; /* of the file of a key */
 } ar_disk;
 
-/* EINVAL when the directory is not safe: others could put code of theirs into it. */
-arras_status ar_disk_open(ar_disk *out, const ar_build_options *options, const ar_key *key,
-                          arras_error *err);
-void         ar_disk_close(ar_disk *disk);
+/* EINVAL, with what to do, when nothing can be kept: the directory is not safe (others could put
+ * code of theirs into it), or somebody named one that cannot be used. */
+arras_status ar_disk_check(const ar_build_options *options, arras_error *err);
+/* What ar_disk_check refuses is no directory. */
+void ar_disk_open(ar_disk *out, const ar_build_options *options, const ar_key *key);
+void ar_disk_close(ar_disk *disk);
 /* Appends the object stored for a key; false when there is none, or none that is whole. */
 bool ar_disk_fetch(ar_text *object, const ar_disk *disk, const ar_key *key);
 /* Writes a file that is there whole or not at all, then removes the least recently used ones until

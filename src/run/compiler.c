@@ -81,7 +81,7 @@ bool ar_write_all(int fd, const void *bytes, size_t length)
 
 bool ar_read_all(ar_text *out, int fd)
 {
-    char block[16384];
+    char block[4096];
 
     for (;;) {
         ssize_t n = read(fd, block, sizeof block);

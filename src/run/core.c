@@ -56,7 +56,7 @@ static arras_status build_units(ar_core *core, unit *units, int n, arras_error *
     arras_status status = ARRAS_OK;
 
     for (int i = 1; i < n; i++)
-        units[i].started = pthread_create(&units[i].thread, NULL, build_unit, &units[i]) == 0;
+        units[i].started = ar_thread_start(&units[i].thread, build_unit, &units[i]);
     for (int i = 0; i < n; i++)
         if (!units[i].started)
             build_unit(&units[i]);

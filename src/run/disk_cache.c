@@ -1,4 +1,5 @@
 /* disk_cache.c -- objects built before, one file each, in a directory that only its user can write.
+ * Where there is none that is safe, nothing is kept: programs run all the same.
  *
  * A file is the shared object, then the whole key it was built for, then a footer.  It is believed
  * only when all three agree, so neither a file cut short nor two keys of one name do harm.  All
@@ -39,8 +40,13 @@ static const char *value_of(const char *variable)
     return value && *value ? value : NULL;
 }
 
-/* False when nobody says where, or the name is too long. */
-static bool choose_directory(char *out, size_t room, const ar_build_options *options)
+typedef struct {
+    char path[PATH_MAX]; /* empty: nobody says where */
+    bool named;          /* by somebody who wants to know why it cannot be used */
+} place;
+
+/* False when the name is too long. */
+static bool choose_place(place *out, const ar_build_options *options)
 {
     const char *named = options->cache && *options->cache ? options->cache : NULL;
     const char *shared = value_of("XDG_CACHE_HOME"), *home = value_of("HOME");
@@ -48,15 +54,32 @@ static bool choose_directory(char *out, size_t room, const ar_build_options *opt
 
     if (!named)
         named = value_of("ARRAS_CACHE_DIR");
+    out->path[0] = '\0';
+    out->named = named != NULL;
     if (named)
-        n = snprintf(out, room, "%s", named);
+        n = snprintf(out->path, sizeof out->path, "%s", named);
     else if (shared && *shared == '/') /* the rules say that others are passed over */
-        n = snprintf(out, room, "%s/arras", shared);
-    else if (home)
-        n = snprintf(out, room, "%s/.cache/arras", home);
+        n = snprintf(out->path, sizeof out->path, "%s/arras", shared);
     else
-        return false;
-    return n > 0 && (size_t)n < room;
+        n = home ? snprintf(out->path, sizeof out->path, "%s/.cache/arras", home) : 0;
+    return n >= 0 && (size_t)n < sizeof out->path;
+}
+
+/* The owner of the innermost folder on the way to `path` that there is. */
+static uid_t owner_before(const char *path)
+{
+    char        above[PATH_MAX];
+    struct stat s;
+
+    snprintf(above, sizeof above, "%s", path);
+    while (stat(*above ? above : ".", &s) != 0) {
+        char *slash = strrchr(above, '/');
+
+        if (!*above || !slash)
+            return stat(".", &s) == 0 ? s.st_uid : geteuid();
+        slash[slash == above && slash[1]] = '\0'; /* the root keeps its name */
+    }
+    return s.st_uid;
 }
 
 /* What cannot be made is seen when the last one is opened. */
@@ -69,17 +92,6 @@ static void make_directories(char *path)
             *at = '/';
         }
     mkdir(path, 0700);
-}
-
-static int open_directory(char *path)
-{
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    int fd = open(path, flags);
-
-    if (fd >= 0 || errno != ENOENT)
-        return fd;
-    make_directories(path);
-    return open(path, flags);
 }
 
 static arras_status check_directory(int fd, const char *path, arras_error *err)
@@ -102,27 +114,71 @@ static arras_status check_directory(int fd, const char *path, arras_error *err)
     return ARRAS_OK;
 }
 
-arras_status ar_disk_open(ar_disk *out, const ar_build_options *options, const ar_key *key,
-                          arras_error *err)
+/* As root with the HOME of a user (sudo), what is made would lock that user out. */
+static arras_status make_place(place *p, arras_error *err)
 {
-    char         path[PATH_MAX];
-    ar_disk      disk = { .directory = -1, .limit = default_limit };
+    uid_t owner = owner_before(p->path);
+
+    if (geteuid() == 0 && owner != 0)
+        return ar_fail(err, ARRAS_EINVAL,
+                       "kernel cache %s: root makes no folder within one of user %u, who could not "
+                       "use it; set ARRAS_CACHE_DIR to a directory of your own",
+                       p->path, (unsigned)owner);
+    make_directories(p->path);
+    return ARRAS_OK;
+}
+
+/* -1, and an error only where somebody should know. */
+static arras_status open_place(int *out, place *p, arras_error *err)
+{
+    int          flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     arras_status status = ARRAS_OK;
 
-    if (options->cache_limit > 0)
-        disk.limit = options->cache_limit;
-    if (choose_directory(path, sizeof path, options))
-        disk.directory = open_directory(path);
-    if (disk.directory >= 0)
-        status = check_directory(disk.directory, path, err);
-    if (status) {
-        close(disk.directory);
-        return status;
+    *out = open(p->path, flags);
+    if (*out < 0 && errno == ENOENT) {
+        status = make_place(p, err);
+        if (status)
+            return status;
+        *out = open(p->path, flags);
     }
-    snprintf(disk.name, sizeof disk.name, "%016" PRIx64 "%016" PRIx64 ".so",
+    if (*out < 0 && p->named)
+        return ar_fail(err, ARRAS_EINVAL, "kernel cache %s: %s", p->path, strerror(errno));
+    if (*out >= 0)
+        status = check_directory(*out, p->path, err);
+    if (status) {
+        close(*out);
+        *out = -1;
+    }
+    return status;
+}
+
+static arras_status open_directory(int *out, const ar_build_options *options, arras_error *err)
+{
+    place p;
+
+    *out = -1;
+    if (!choose_place(&p, options))
+        return ar_fail(err, ARRAS_EINVAL, "the name of the kernel cache has more than %d bytes",
+                       PATH_MAX - 1);
+    return *p.path ? open_place(out, &p, err) : ARRAS_OK;
+}
+
+arras_status ar_disk_check(const ar_build_options *options, arras_error *err)
+{
+    int          directory;
+    arras_status status = options->no_cache ? ARRAS_OK : open_directory(&directory, options, err);
+
+    if (!options->no_cache && directory >= 0)
+        close(directory);
+    return status;
+}
+
+void ar_disk_open(ar_disk *out, const ar_build_options *options, const ar_key *key)
+{
+    out->limit = options->cache_limit > 0 ? options->cache_limit : default_limit;
+    open_directory(&out->directory, options, NULL);
+    snprintf(out->name, sizeof out->name, "%016" PRIx64 "%016" PRIx64 ".so",
              ar_key_hash(key, options->hash, 1), ar_key_hash(key, options->hash, 2));
-    *out = disk;
-    return ARRAS_OK;
 }
 
 void ar_disk_close(ar_disk *disk)

@@ -72,7 +72,7 @@ static arras_status launch_plain(arras_results **out, const arras_program *p, in
     arras_status   status = ar_bindings_sort(&sorted, p->g, n, bindings, err);
 
     if (status == ARRAS_OK)
-        status = ar_outputs_check(&sorted, p->g, out != NULL, err);
+        status = ar_bindings_check(&sorted, p->g, out != NULL, err);
     if (status == ARRAS_OK)
         status = ar_reference_run(&results, p->g, sorted.ninputs, sorted.inputs, err);
     if (status == ARRAS_OK)

@@ -22,8 +22,8 @@ arras_status ar_bindings_sort(ar_sorted *out, const arras_graph *g, int n,
                               const arras_binding *bindings, arras_error *err);
 void         ar_sorted_close(ar_sorted *sorted);
 /* Where results have no place to go, every output must be bound. */
-arras_status ar_outputs_check(const ar_sorted *sorted, const arras_graph *g, bool has_results,
-                              arras_error *err);
+arras_status ar_bindings_check(const ar_sorted *sorted, const arras_graph *g, bool has_results,
+                               arras_error *err);
 /* An output as bound against what the program makes. */
 arras_status ar_output_check(ar_tensor *out, int64_t *strides, const char *name,
                              const arras_buffer *buffer, arras_dtype dtype, int rank,

@@ -322,7 +322,7 @@ static arras_status sort_and_bind(arras_run **out, arras_program *p, int n,
     arras_status       status = ar_bindings_sort(&sorted, g, n, bindings, err);
 
     if (status == ARRAS_OK)
-        status = ar_outputs_check(&sorted, g, has_results, err);
+        status = ar_bindings_check(&sorted, g, has_results, err);
     if (status == ARRAS_OK)
         status = bind_anew(out, p, n, bindings, &sorted, err);
     ar_sorted_close(&sorted);

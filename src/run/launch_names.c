@@ -78,16 +78,51 @@ arras_status ar_bindings_sort(ar_sorted *out, const arras_graph *g, int n,
 
 void ar_sorted_close(ar_sorted *sorted) { ar_arena_free(&sorted->arena); }
 
-arras_status ar_outputs_check(const ar_sorted *sorted, const arras_graph *g, bool has_results,
-                              arras_error *err)
+static const char *missing_output(const ar_sorted *sorted, const arras_graph *g)
 {
-    for (int i = 0; i < sorted->noutputs && !has_results; i++)
+    for (int i = 0; i < sorted->noutputs; i++)
         if (!sorted->outputs[i])
-            return ar_fail(err, ARRAS_EINVAL,
-                           "output %s is not bound, and there is no place for results: bind it, or "
-                           "give one",
-                           ar_graph_output(g, i)->name);
+            return ar_graph_output(g, i)->name;
+    return NULL;
+}
+
+/* What of outputs can be wrong before any size is known. */
+static arras_status check_output_types(const ar_sorted *sorted, const arras_graph *g,
+                                       arras_error *err)
+{
+    for (int i = 0; i < sorted->noutputs; i++) {
+        const arras_binding *b = sorted->outputs[i];
+        arras_array          made = ar_graph_output(g, i)->array;
+
+        if (b && b->buffer.dtype != made->type.dtype && ar_dtype_valid(b->buffer.dtype))
+            return ar_fail(err, ARRAS_EDTYPE, "output %s: the type is %s, but the program makes %s",
+                           b->name, ar_dtype_name(b->buffer.dtype),
+                           ar_dtype_name(made->type.dtype));
+        if (b && b->buffer.rank != made->rank)
+            return ar_fail(err, ARRAS_ESHAPE, "output %s: the rank is %d, but the program makes %d",
+                           b->name, b->buffer.rank, made->rank);
+    }
     return ARRAS_OK;
+}
+
+/* What is bound, and wrong, is told before what is not bound: it may be why. */
+arras_status ar_bindings_check(const ar_sorted *sorted, const arras_graph *g, bool has_results,
+                               arras_error *err)
+{
+    const char  *missing = has_results ? NULL : missing_output(sorted, g);
+    ar_inputs    inputs;
+    arras_status status = check_output_types(sorted, g, err);
+
+    if (status != ARRAS_OK || !missing)
+        return status;
+    status = ar_inputs_open(&inputs, g, sorted->ninputs, sorted->inputs, err);
+    ar_inputs_close(&inputs);
+    return status != ARRAS_OK
+               ? status
+               : ar_fail(err, ARRAS_EINVAL,
+                         "output %s is not bound, and there is no place for results: bind it, or "
+                         "give one",
+                         missing);
 }
 
 arras_status ar_output_check(ar_tensor *out, int64_t *strides, const char *name,

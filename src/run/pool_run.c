@@ -196,9 +196,17 @@ static arras_status end(ar_taskgraph *graph, arras_error *err)
     return status;
 }
 
-arras_status ar_taskgraph_run(ar_taskgraph *graph, ar_pool *pool, arras_error *err)
+typedef struct {
+    ar_taskgraph *graph;
+    ar_pool      *pool;
+} request;
+
+static arras_status run_here(void *context, arras_error *err)
 {
-    arras_status status = begin(graph, pool, AR_RUNNING, err);
+    const request *r = context;
+    ar_taskgraph  *graph = r->graph;
+    ar_pool       *pool = r->pool;
+    arras_status   status = begin(graph, pool, AR_RUNNING, err);
 
     if (status)
         return status;
@@ -211,6 +219,14 @@ arras_status ar_taskgraph_run(ar_taskgraph *graph, ar_pool *pool, arras_error *e
     if (graph->run)
         open_run(graph, graph->brief ? BRIEF : 0);
     return end(graph, err);
+}
+
+/* Tasks run on the caller's stack, too. */
+arras_status ar_taskgraph_run(ar_taskgraph *graph, ar_pool *pool, arras_error *err)
+{
+    request r = { graph, pool };
+
+    return ar_has_room() ? run_here(&r, err) : ar_with_room(run_here, &r, err);
 }
 
 arras_status ar_taskgraph_start(ar_taskgraph *graph, ar_pool *pool, arras_error *err)
@@ -228,14 +244,20 @@ arras_status ar_taskgraph_start(ar_taskgraph *graph, ar_pool *pool, arras_error 
     return ARRAS_OK;
 }
 
-arras_status ar_taskgraph_wait(ar_taskgraph *graph, arras_error *err)
+static arras_status wait_here(void *context, arras_error *err)
 {
+    ar_taskgraph *graph = context;
     /* acquire: it may be another thread that started it */
     uint64_t state = atomic_load_explicit(&graph->state, memory_order_acquire);
 
     if ((state & AR_DOING) != AR_STARTED)
         return ar_fail(err, ARRAS_EINVAL, "a task graph is waited for that was not started");
     return end(graph, err);
+}
+
+arras_status ar_taskgraph_wait(ar_taskgraph *graph, arras_error *err)
+{
+    return ar_has_room() ? wait_here(graph, err) : ar_with_room(wait_here, graph, err);
 }
 
 void ar_taskgraph_cancel(ar_taskgraph *graph, arras_status why) { ar_taskgraph_stop(graph, why); }

@@ -278,7 +278,7 @@ static bool start_worker(ar_pool *pool, int number)
     worker->pool = pool;
     worker->number = number;
     ar_pool_enter_idle(pool); /* before it runs: the first launch need not wake it */
-    if (pthread_create(&worker->thread, NULL, worker_main, worker) == 0) {
+    if (ar_thread_start(&worker->thread, worker_main, worker)) {
         pin(worker); /* not by itself: others may move it from now on */
         return true;
     }

@@ -182,6 +182,12 @@ arras_status ar_instance_place(arras_run *run, arras_error *err);
 /* ENAME when the core reads an input that is not bound (program_sizes.c). */
 arras_status ar_core_check_bound(const ar_core *core, const ar_inputs *inputs, arras_error *err);
 
+/* What a kernel met in a box of cells, of which it says only that something was wrong: the message
+ * of the reference evaluator.  in: as the lambda's inputs.  OK: it meets nothing. */
+arras_status ar_reference_fault(arras_array lambda, const ar_tensor *const *in,
+                                const int64_t *sizes, const int64_t *lo, const int64_t *hi,
+                                arras_error *err);
+
 /* ---- Programs (programs.c) ------------------------------------------------------------------- */
 
 struct arras_program {

@@ -435,25 +435,40 @@ static arras_status run_program(arras_results *results, const ar_inputs *inputs)
     return status;
 }
 
-arras_status ar_reference_run(arras_results **out, const arras_graph *g, int n,
-                              const arras_binding *bindings, arras_error *err)
+typedef struct {
+    arras_results      **out;
+    const arras_graph   *g;
+    int                  n;
+    const arras_binding *bindings;
+} request;
+
+static arras_status run_here(void *context, arras_error *err)
 {
+    const request *r = context;
     arras_results *results;
     ar_inputs      inputs;
-    arras_status   status = ar_graph_check(g, err);
+    arras_status   status = ar_graph_check(r->g, err);
 
     if (status != ARRAS_OK)
         return status;
     results = ar_alloc(1, sizeof *results);
     if (!results)
         return ar_fail_memory(err, sizeof *results);
-    status = ar_inputs_open(&inputs, g, n, bindings, err);
+    status = ar_inputs_open(&inputs, r->g, r->n, r->bindings, err);
     if (status == ARRAS_OK)
         status = run_program(results, &inputs);
     ar_inputs_close(&inputs);
     if (status == ARRAS_OK)
-        *out = results;
+        *r->out = results;
     else
         ar_results_free(results);
     return status;
+}
+
+arras_status ar_reference_run(arras_results **out, const arras_graph *g, int n,
+                              const arras_binding *bindings, arras_error *err)
+{
+    request r = { out, g, n, bindings };
+
+    return ar_with_room(run_here, &r, err);
 }

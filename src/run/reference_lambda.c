@@ -1,12 +1,14 @@
 /* reference_lambda.c -- index lambdas: the expression of a cell, evaluated at every cell.
  * Only what a value needs is evaluated (of where() one branch), and nothing twice
  * (reference_program.h). */
+#include "run/program.h"
 #include "run/reference_program.h"
 
 typedef struct {
     const ar_job *job;
     ar_program    program;
-    ar_walk       walk; /* over the cells of the result */
+    ar_walk       walk; /* over the cells of the result, or of a box of it */
+    int64_t       index[ARRAS_MAX_RANK], first[ARRAS_MAX_RANK]; /* of a cell; of the box */
 } lambda;
 
 static arras_status evaluate(lambda *l, int step);
@@ -26,7 +28,7 @@ static const char *describe_place(ar_text *text, const lambda *l)
 {
     ar_text_add(text, "[");
     for (int axis = 0; axis < l->walk.rank; axis++)
-        ar_text_printf(text, "%s%" PRId64, axis ? ", " : "", l->walk.index[axis]);
+        ar_text_printf(text, "%s%" PRId64, axis ? ", " : "", l->index[axis]);
     ar_text_add(text, "]");
     return text->data && !text->failed ? text->data : "?";
 }
@@ -283,7 +285,7 @@ static arras_status compute(lambda *l, ar_instruction *step)
     const int64_t *number = NULL;
 
     switch (expr->kind) {
-    case AR_EXPR_INDEX: number = &l->walk.index[expr->ints[0]]; break;
+    case AR_EXPR_INDEX: number = &l->index[expr->ints[0]]; break;
     case AR_EXPR_VAR: number = &l->program.variables[step->variable].value; break;
     case AR_EXPR_LITERAL: memcpy(&step->value, expr->ints, sizeof step->value); break;
     case AR_EXPR_SIZE: return compute_size(l, step);
@@ -325,18 +327,23 @@ static arras_status evaluate(lambda *l, int number)
     return status;
 }
 
+static arras_status next_cell(lambda *l)
+{
+    for (int axis = 0; axis < l->walk.rank; axis++)
+        l->index[axis] = l->first[axis] + l->walk.index[axis];
+    l->program.variables[AR_VARIABLE_CELL].tick = ++l->program.clock;
+    return evaluate(l, (int)l->program.nsteps - 1);
+}
+
 static arras_status lambda_cells(lambda *l)
 {
     const ar_tensor      *out = l->job->out;
-    int                   last = (int)l->program.nsteps - 1;
-    const ar_instruction *cell = &l->program.steps[last];
+    const ar_instruction *cell = &l->program.steps[l->program.nsteps - 1];
     char                 *to = out->data;
 
     for (; !l->walk.done; ar_walk_next(&l->walk), to += ar_dtype_size(out->dtype)) {
-        arras_status status;
+        arras_status status = next_cell(l);
 
-        l->program.variables[AR_VARIABLE_CELL].tick = ++l->program.clock;
-        status = evaluate(l, last);
         if (status != ARRAS_OK)
             return status;
         ar_cell_read(out->dtype, to, cell->expr->type.dtype, &cell->value);
@@ -353,6 +360,27 @@ arras_status ar_reference_lambda(const ar_job *job)
         status = ar_walk_open(&l.walk, job->node->rank, job->out->shape, 0, job->err);
     if (status == ARRAS_OK)
         status = lambda_cells(&l);
+    ar_walk_close(&l.walk);
+    ar_program_close(&l.program);
+    return status;
+}
+
+arras_status ar_reference_fault(arras_array node, const ar_tensor *const *in, const int64_t *sizes,
+                                const int64_t *lo, const int64_t *hi, arras_error *err)
+{
+    const ar_job job = { .node = node, .in = in, .sizes = sizes, .err = err };
+    lambda       l = { .job = &job };
+    int64_t      lengths[ARRAS_MAX_RANK];
+    arras_status status = ar_program_open(&l.program, node->ref, err);
+
+    for (int axis = 0; axis < node->rank; axis++) {
+        l.first[axis] = lo[axis];
+        lengths[axis] = hi[axis] - lo[axis];
+    }
+    if (status == ARRAS_OK)
+        status = ar_walk_open(&l.walk, node->rank, lengths, 0, err);
+    for (; status == ARRAS_OK && !l.walk.done; ar_walk_next(&l.walk))
+        status = next_cell(&l);
     ar_walk_close(&l.walk);
     ar_program_close(&l.program);
     return status;

@@ -122,7 +122,6 @@ typedef struct {
     const ar_step *step;
     const int64_t *sizes;
     ar_multiplier  by;      /* whom it is computed */
-    bool           rows;    /* boxes have whole rows */
 } ar_box_step;
 
 /* shapes: of results and inputs, in the order of operands. */

@@ -16,7 +16,6 @@ ar_box_step ar_box_step_make(const ar_core *core, int step, const int64_t *sizes
     const ar_gemm *gemm = s.step->gemm;
     int64_t        terms, cells;
 
-    s.rows = ar_kernel_joins_rows(&s.step->form);
     if (gemm && ar_shape_count(&cells, gemm->rank, shapes[0]) && cells > 0 &&
         ar_dim_value(&terms, core->optimised, gemm->terms, sizes, NULL) == ARRAS_OK)
         s.by = ar_multiplier_choose(gemm, shapes[0], terms);
@@ -28,7 +27,7 @@ void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, 
 {
     const ar_gemm *gemm = s->step->gemm;
 
-    if (s->rows) {
+    if (s->step->nest.short_row > 0) {
         lo[s->step->rank - 1] = 0;
         hi[s->step->rank - 1] = shape[s->step->rank - 1];
     }
@@ -43,7 +42,7 @@ void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, 
 
 bool ar_box_step_wants_all(const ar_box_step *s, int input, int axis)
 {
-    return axis > 0 && (s->by == AR_BY_BLAS || ar_kernel_needs_whole(&s->step->form, input, axis));
+    return axis > 0 && (s->by == AR_BY_BLAS || s->step->nest.whole[input] >> axis & 1);
 }
 
 /* ---- Flat kernels ---------------------------------------------------------------------------- */
@@ -147,6 +146,40 @@ static bool any_far(int n, const ar_operand *inputs)
     return false;
 }
 
+static ar_tensor tensor_of(arras_array node, const ar_operand *o)
+{
+    ar_tensor x = { .dtype = node->type.dtype,
+                    .rank = node->rank,
+                    .shape = o->shape,
+                    .strides = o->strides,
+                    .data = o->origin };
+
+    ar_shape_count(&x.count, node->rank, o->shape);
+    return x;
+}
+
+/* A kernel only knows that something is wrong; the arrays are still there to be asked what. */
+static arras_status explain(const ar_box_step *s, const ar_operand *operands, const int64_t *lo,
+                            const int64_t *hi, arras_error *err)
+{
+    int               n = s->step->ninputs, results = s->step->form.n;
+    ar_tensor        *tensors = ar_alloc((size_t)n, sizeof *tensors);
+    const ar_tensor **in = ar_alloc((size_t)n, sizeof *in);
+    arras_status      status = ARRAS_OK;
+
+    for (int k = 0; tensors && in && k < n; k++) {
+        tensors[k] =
+            tensor_of(s->core->plan.arrays[s->step->inputs[k]].node, &operands[results + k]);
+        in[k] = &tensors[k];
+    }
+    for (int k = 0; tensors && in && k < results && status == ARRAS_OK; k++)
+        status = ar_reference_fault(s->step->form.lambdas[k], in, s->sizes, lo, hi, err);
+    ar_free(tensors);
+    ar_free(in);
+    return status != ARRAS_OK ? status
+                              : ar_fail(err, ARRAS_EINDEX, "an index is outside its array");
+}
+
 arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, const int64_t *lo,
                              const int64_t *hi, arras_error *err)
 {
@@ -172,9 +205,9 @@ arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, c
     }
     if (s->by != AR_BY_KERNEL && ar_multiplier_takes(s->by, s->step->gemm, &args))
         multiply(s, &args, lo, hi);
-    else if (s->step->flat)
+    else if (s->step->nest.flat)
         failed = run_flat(s, kernel, &args, data, plain, lo, hi);
     else
         failed = kernel(&args, lo, hi);
-    return failed ? ar_fail(err, ARRAS_EINDEX, "an index is outside its array") : ARRAS_OK;
+    return failed ? explain(s, operands, lo, hi, err) : ARRAS_OK;
 }

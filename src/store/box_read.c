@@ -45,8 +45,8 @@ static arras_status decode_records(const ar_source *s, void *cells, size_t size,
     status = ar_chain_decode_with(&bytes->between, &s->chain, bytes->skipped, records, all,
                                   bytes->bytes.data, bytes->bytes.length, err);
     if (status == ARRAS_OK)
-        ar_flat_pick(cells, s->info.dtype, s->record.swapped, records + s->record.at,
-                     (int64_t)s->record.bytes, (int64_t)n);
+        ar_flat_pick(cells, s->info.dtype, s->record.swapped, s->record.half,
+                     records + s->record.at, (int64_t)s->record.bytes, (int64_t)n);
     return status;
 }
 

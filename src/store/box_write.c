@@ -60,7 +60,8 @@ static bool is_stored(const writing *w, const char *cells)
 {
     const ar_sink *s = w->sink;
 
-    return s->before.source || !is_fill(cells, w->chunk_size, s->info.fill, w->cell_size);
+    return s->before.source || s->stores_all ||
+           !is_fill(cells, w->chunk_size, s->info.fill, w->cell_size);
 }
 
 /* Whether the cells that are given are this chunk, whole and in C order. */
@@ -124,7 +125,8 @@ static arras_status write_chunk(void *context, int64_t i, int thread, arras_erro
     if (!mine->bytes.missing && w->sink->chain.n == 0)
         return put_plain(w->sink, chunk, cells, w->chunk_size, err);
     if (!mine->bytes.missing)
-        status = ar_chain_encode(&w->sink->chain, &mine->bytes.bytes, cells, w->chunk_size, err);
+        status = ar_chain_encode_with(&mine->bytes.between, &w->sink->chain, &mine->bytes.bytes,
+                                      cells, w->chunk_size, err);
     return status == ARRAS_OK ? w->sink->type->put(w->sink, chunk, &mine->bytes, err) : status;
 }
 

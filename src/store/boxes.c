@@ -60,13 +60,56 @@ int64_t ar_chunk_number(const ar_store_info *info, const int64_t *chunk)
 
 int64_t ar_chunk_memory(const ar_store_info *info)
 {
-    enum { THREADS = 1024 };
+    enum { THREADS = 8192 };
     int64_t bytes = info->chunked ? (int64_t)arras_dtype_size(info->dtype) : 0;
 
     for (int d = 0; d < info->rank; d++)
         if (!ar_mul64(&bytes, bytes, info->chunk[d]))
             return INT64_MAX / THREADS;
     return ar_min64(bytes, INT64_MAX / THREADS);
+}
+
+/* Numbers with which one can still reckon. */
+static int64_t times(int64_t bytes, int64_t n)
+{
+    enum { THREADS = 8192 };
+    int64_t product;
+
+    return ar_mul64(&product, bytes, n) ? ar_min64(product, INT64_MAX / THREADS)
+                                        : INT64_MAX / THREADS;
+}
+
+/* Of a source that makes its chunks from those of others it is not known what they go through. */
+static int64_t beside_cells(const ar_source *s)
+{
+    int64_t cell = (int64_t)arras_dtype_size(s->info.dtype), chunk = ar_chunk_memory(&s->info);
+    int     buffers = s->type->read_chunk ? 2 : ar_chain_buffers(&s->chain, false);
+
+    if (s->inner)
+        return beside_cells(s->inner);
+    if (s->record.bytes && cell > 0) /* which are decoded first, and then picked apart */
+        return times(times(chunk / cell, (int64_t)s->record.bytes), 2 + buffers);
+    return times(chunk, 1 + buffers);
+}
+
+int64_t ar_source_in_hand(const ar_source *s)
+{
+    return times(ar_chunk_memory(&s->info), 1) + beside_cells(s);
+}
+
+/* Cells that are put together, and encoded if there are codecs; and those that were there before.
+ */
+int64_t ar_sink_in_hand(const ar_sink *s)
+{
+    int     encoded = s->chain.n > 0 ? 1 + ar_chain_buffers(&s->chain, true) : 0;
+    int64_t own = times(ar_chunk_memory(&s->info), 1 + encoded);
+
+    return own + (s->before.source ? ar_source_in_hand(s->before.source) : 0);
+}
+
+int ar_hands_within(int64_t memory, int64_t in_hand, int threads)
+{
+    return (int)ar_max64(1, ar_min64(threads, memory / ar_max64(1, in_hand)));
 }
 
 arras_status ar_chunk_size(size_t *out, const ar_store_info *info, const char *name,

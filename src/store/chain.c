@@ -89,6 +89,12 @@ static arras_status check_size(const span *bytes, size_t size, arras_error *err)
     return ar_fail(err, ARRAS_EFORMAT, "%zu bytes of cells, %zu expected", bytes->n, size);
 }
 
+/* What a step that can be undone in parts makes of so many bytes. */
+static size_t encoded_size(const ar_codec_step *step, size_t size)
+{
+    return step->codec->grown ? step->codec->grown(size) : size;
+}
+
 arras_status ar_chain_decode_with(ar_codec_scratch *scratch, const ar_codec_chain *chain,
                                   uint32_t skipped, void *cells, size_t size, const void *stored,
                                   size_t n, arras_error *err)
@@ -119,7 +125,7 @@ arras_status ar_chain_decode_apart(ar_decoded *out, ar_codec_scratch *scratch,
         undo_all(scratch, chain, skipped, parts ? last + 1 : last, NULL, size, &bytes, err);
 
     if (status == ARRAS_OK)
-        status = check_size(&bytes, size, err);
+        status = check_size(&bytes, parts ? encoded_size(&chain->steps[last], size) : size, err);
     if (status == ARRAS_OK)
         *out =
             (ar_decoded){ parts ? &chain->steps[last] : NULL, chain->cell_size, bytes.at, bytes.n };
@@ -143,6 +149,17 @@ arras_status ar_chain_decode(const ar_codec_chain *chain, uint32_t skipped, void
                              size_t size, const void *stored, size_t n, arras_error *err)
 {
     return ar_chain_decode_with(NULL, chain, skipped, cells, size, stored, n, err);
+}
+
+/* Steps write to two buffers in turn, the last one to its place. */
+int ar_chain_buffers(const ar_codec_chain *chain, bool encodes)
+{
+    int writes = 0;
+
+    for (int k = 0; k < chain->n; k++)
+        writes += encodes || !chain->steps[k].codec->strip;
+    writes = writes > 0 ? writes - 1 : 0;
+    return (int)ar_min64(writes, encodes ? 1 : 2);
 }
 
 /* ---- Several at once ------------------------------------------------------------------------- */

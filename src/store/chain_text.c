@@ -174,7 +174,18 @@ typedef struct {
     int64_t level, least, most; /* no level where both ends are the same */
 } entry;
 
+static arras_status read_float16(ar_codec_step *step, reader *r, arras_error *err)
+{
+    (void)step;
+    if (r->cell_size != (int)sizeof(float))
+        return ar_fail(err, ARRAS_EINVAL, "codec float16: it stores f32, not cells of %d bytes",
+                       r->cell_size);
+    r->cell_size /= 2;
+    return ARRAS_OK;
+}
+
 static const entry entries[] = {
+    { &ar_codec_float16, read_float16, 0, 0, 0 },
     { &ar_codec_deflate, NULL, 4, 0, 12 },
     { &ar_codec_zlib, NULL, 4, 0, 12 },
     { &ar_codec_gzip, NULL, 4, 0, 12 },
@@ -282,10 +293,14 @@ arras_status ar_chain_parse(ar_codec_chain *out, const char *text, int cell_size
 
         if (chain.n == AR_CODECS)
             return ar_fail(err, ARRAS_ELIMIT, "more than %d codecs", AR_CODECS);
+        if (chain.n > 0 && strcmp(r.word, ar_codec_float16.name) == 0)
+            return ar_fail(err, ARRAS_EINVAL,
+                           "codecs: float16 is what cells become, so it is first");
         status = read_step(&chain.steps[chain.n++], &r, err);
         if (status != ARRAS_OK)
             return status;
     }
+    chain.cell_size = r.cell_size;
     *out = chain;
     return ARRAS_OK;
 }

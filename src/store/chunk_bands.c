@@ -26,6 +26,7 @@ struct ar_chunk_bands {
     int64_t    band_bytes, chunks; /* of a band */
     int64_t    n;
     int        together; /* chunks that a thread decodes at once */
+    ar_hands  *hands;    /* not its own */
     char      *cells;    /* of n bands */
 
     pthread_mutex_t lock;    /* of all below */
@@ -87,7 +88,7 @@ static bool allocate(ar_chunk_bands *b)
 }
 
 arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t n, int together,
-                                arras_error *err)
+                                ar_hands *hands, arras_error *err)
 {
     int64_t         all, bytes = ar_chunk_band_bytes(&source->info);
     ar_chunk_bands *b = ar_alloc(1, sizeof *b);
@@ -96,7 +97,9 @@ arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t
         ar_free(b);
         return ar_fail_memory(err, sizeof *b);
     }
-    *b = (ar_chunk_bands){ .source = source, .n = n, .together = together, .band_bytes = bytes };
+    *b = (ar_chunk_bands){
+        .source = source, .n = n, .together = together, .hands = hands, .band_bytes = bytes
+    };
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->changed, NULL);
     lay_out(b);
@@ -229,26 +232,25 @@ static void settle(ar_chunk_bands *b, uint8_t *state, uint8_t becomes)
 
 /* Chunks that a thread decodes at once. */
 typedef struct {
-    ar_chunk_bands     *bands;
-    ar_chunk_scratches *scratch;
-    int                 n;
-    ar_chunk_job        jobs[AR_CODEC_TOGETHER];
-    uint8_t            *states[AR_CODEC_TOGETHER];
+    ar_chunk_bands *bands;
+    int             n;
+    ar_chunk_job    jobs[AR_CODEC_TOGETHER];
+    uint8_t        *states[AR_CODEC_TOGETHER];
 } batch;
-
-static batch new_batch(ar_chunk_bands *b, ar_chunk_scratches *scratch)
-{
-    return (batch){ .bands = b, .scratch = scratch };
-}
 
 /* The first failure is returned; others may try these chunks again. */
 static arras_status decode(batch *t, arras_error *err)
 {
-    ar_chunk_bands *b = t->bands;
-    ar_spread       to = { b->strides, b->chunk_bytes, b->n * b->band_bytes > FAR };
-    arras_status    status = ARRAS_OK;
+    ar_chunk_bands     *b = t->bands;
+    ar_spread           to = { b->strides, b->chunk_bytes, b->n * b->band_bytes > FAR };
+    arras_status        status = ARRAS_OK;
+    ar_chunk_scratches *hand;
 
+    hand = ar_hands_take(b->hands);
+    for (int i = 0; i < t->n; i++)
+        t->jobs[i].scratch = &hand->each[i];
     ar_source_chunks_spread(b->source, t->jobs, t->n, &to);
+    ar_hands_give(b->hands, hand);
     for (int i = 0; i < t->n; i++) {
         settle(b, t->states[i], t->jobs[i].status == ARRAS_OK ? READY : ABSENT);
         if (t->jobs[i].status == ARRAS_OK || status != ARRAS_OK)
@@ -279,16 +281,15 @@ static bool add(batch *t, const ar_chunk_grid *grid, int64_t i, bool wait)
     for (int d = 0; d < info->rank; d++)
         to += (uintptr_t)(cells.lo[d] * b->strides[d]);
     job->to = (char *)to;
-    job->scratch = &t->scratch->each[t->n];
     t->states[t->n++] = state;
     return true;
 }
 
 /* Up to `most` chunks, or a few more, that nobody has yet. */
 static arras_status decode_some(ar_chunk_bands *b, const ar_chunk_grid *grid, int64_t most,
-                                ar_chunk_scratches *scratch, arras_error *err)
+                                arras_error *err)
 {
-    batch        t = new_batch(b, scratch);
+    batch        t = { .bands = b };
     arras_status status = ARRAS_OK;
 
     for (int64_t i = 0; i < grid->total && (most > 0 || t.n > 0) && status == ARRAS_OK; i++) {
@@ -300,11 +301,10 @@ static arras_status decode_some(ar_chunk_bands *b, const ar_chunk_grid *grid, in
 }
 
 /* Chunks that other threads decode are waited for when all others are there, with none in hand. */
-static arras_status decode_all(ar_chunk_bands *b, const ar_chunk_grid *grid,
-                               ar_chunk_scratches *scratch, arras_error *err)
+static arras_status decode_all(ar_chunk_bands *b, const ar_chunk_grid *grid, arras_error *err)
 {
-    arras_status status = decode_some(b, grid, grid->total, scratch, err);
-    batch        t = new_batch(b, scratch);
+    arras_status status = decode_some(b, grid, grid->total, err);
+    batch        t = { .bands = b };
 
     for (int64_t i = 0; i < grid->total && status == ARRAS_OK; i++)
         if (add(&t, grid, i, true))
@@ -328,7 +328,7 @@ static arras_status find_grid(ar_chunk_grid *grid, ar_box *box, const ar_chunk_b
 }
 
 arras_status ar_chunk_bands_take(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                 ar_chunk_scratches *scratch, arras_error *err)
+                                 arras_error *err)
 {
     ar_chunk_grid grid;
     ar_box        box;
@@ -337,7 +337,7 @@ arras_status ar_chunk_bands_take(ar_chunk_bands *b, const int64_t *lo, const int
     if (status != ARRAS_OK || grid.total == 0)
         return status;
     hold_all(b, bands_of(b, lo, hi), true);
-    status = decode_all(b, &grid, scratch, err);
+    status = decode_all(b, &grid, err);
     if (status != ARRAS_OK)
         let_go(b, bands_of(b, lo, hi));
     return status;
@@ -354,8 +354,7 @@ void ar_chunk_bands_give(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi
 }
 
 arras_status ar_chunk_bands_read(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                 char *origin, const int64_t *strides, ar_chunk_scratches *scratch,
-                                 arras_error *err)
+                                 char *origin, const int64_t *strides, arras_error *err)
 {
     int64_t      height = b->source->info.chunk[0];
     ar_box       box;
@@ -363,7 +362,7 @@ arras_status ar_chunk_bands_read(ar_chunk_bands *b, const int64_t *lo, const int
 
     if (status != ARRAS_OK || ar_box_is_empty(&box))
         return status;
-    status = ar_chunk_bands_take(b, lo, hi, scratch, err);
+    status = ar_chunk_bands_take(b, lo, hi, err);
     if (status != ARRAS_OK)
         return status;
     for (int64_t i = lo[0] / height; i * height < hi[0]; i++) {
@@ -377,7 +376,7 @@ arras_status ar_chunk_bands_read(ar_chunk_bands *b, const int64_t *lo, const int
 }
 
 arras_status ar_chunk_bands_ahead(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                  int64_t calls, ar_chunk_scratches *scratch, arras_error *err)
+                                  int64_t calls, arras_error *err)
 {
     ar_chunk_grid grid;
     ar_box        box;
@@ -386,7 +385,7 @@ arras_status ar_chunk_bands_ahead(ar_chunk_bands *b, const int64_t *lo, const in
     if (status != ARRAS_OK || grid.total == 0 || !ar_chunk_bands_fit(b, lo, hi) ||
         !hold_all(b, bands_of(b, lo, hi), false))
         return status;
-    status = decode_some(b, &grid, (grid.total + calls - 1) / calls, scratch, err);
+    status = decode_some(b, &grid, (grid.total + calls - 1) / calls, err);
     let_go(b, bands_of(b, lo, hi));
     return status;
 }

@@ -34,12 +34,6 @@ typedef struct pool {
     spare       *spares;
 } pool;
 
-/* Memory of one reader, kept for the next. */
-typedef struct helper {
-    struct helper *next;
-    ar_chunk_bytes bytes;
-} helper;
-
 struct ar_chunk_cache {
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t  decoded;
@@ -47,7 +41,7 @@ struct ar_chunk_cache {
     entry          *newest, *oldest;
     entry          *buckets[BUCKETS];
     pool           *pools;
-    helper         *helpers; /* that nobody uses */
+    ar_hands       *hands; /* not its own */
 };
 
 /* ---- Entries; the lock is held --------------------------------------------------------------- */
@@ -158,38 +152,6 @@ static void free_pools(ar_chunk_cache *c)
     }
 }
 
-/* NULL: no memory. */
-static helper *take_helper(ar_chunk_cache *c)
-{
-    helper *h;
-
-    pthread_mutex_lock(&c->lock);
-    h = c->helpers;
-    if (h)
-        c->helpers = h->next;
-    pthread_mutex_unlock(&c->lock);
-    return h ? h : ar_alloc(1, sizeof *h);
-}
-
-static void give_helper(ar_chunk_cache *c, helper *h)
-{
-    pthread_mutex_lock(&c->lock);
-    h->next = c->helpers;
-    c->helpers = h;
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void free_helpers(ar_chunk_cache *c)
-{
-    while (c->helpers) {
-        helper *h = c->helpers;
-
-        c->helpers = h->next;
-        ar_chunk_bytes_free(&h->bytes);
-        ar_free(h);
-    }
-}
-
 static void drop(ar_chunk_cache *c, entry *e)
 {
     entry **at = bucket_of(c, e->source, e->number);
@@ -238,7 +200,8 @@ static entry *add(ar_chunk_cache *c, const ar_source *source, int64_t number, si
 
 /* ---- New and free ---------------------------------------------------------------------------- */
 
-arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, arras_error *err)
+arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, ar_hands *hands,
+                                arras_error *err)
 {
     ar_chunk_cache *c = ar_alloc(1, sizeof *c);
 
@@ -247,6 +210,7 @@ arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, arras_error
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->decoded, NULL);
     c->room = bytes;
+    c->hands = hands;
     *out = c;
     return ARRAS_OK;
 }
@@ -258,7 +222,6 @@ void ar_chunk_cache_free(ar_chunk_cache *c)
     while (c->oldest)
         drop(c, c->oldest);
     free_pools(c);
-    free_helpers(c);
     pthread_cond_destroy(&c->decoded);
     pthread_mutex_destroy(&c->lock);
     ar_free(c);
@@ -274,15 +237,17 @@ typedef struct {
     size_t          cell_size, chunk_size;
     char           *origin;
     const int64_t  *strides;
-    ar_chunk_bytes *bytes;
 } reading;
 
 /* Makes an entry ready that was just added; it is gone if that fails. */
 static arras_status decode(entry *e, reading *r, const int64_t *chunk, arras_error *err)
 {
-    ar_chunk_cache *c = r->cache;
-    arras_status status = ar_source_chunk(r->source, chunk, e->cells, r->chunk_size, r->bytes, err);
+    ar_chunk_cache     *c = r->cache;
+    ar_chunk_scratches *hand = ar_hands_take(c->hands);
+    arras_status        status =
+        ar_source_chunk(r->source, chunk, e->cells, r->chunk_size, &hand->each[0].bytes, err);
 
+    ar_hands_give(c->hands, hand);
     pthread_mutex_lock(&c->lock);
     e->ready = true;
     if (status != ARRAS_OK)
@@ -344,13 +309,14 @@ static void copy_out(const reading *r, const ar_box *cells, const char *from)
 static arras_status read_alone(reading *r, const int64_t *chunk, const ar_box *cells,
                                arras_error *err)
 {
-    char        *own = ar_alloc(r->chunk_size, 1);
-    arras_status status = own ? ar_source_chunk(r->source, chunk, own, r->chunk_size, r->bytes, err)
-                              : ar_fail_memory(err, r->chunk_size);
+    ar_chunk_scratches *hand = ar_hands_take(r->cache->hands);
+    const char         *own;
+    arras_status        status =
+        ar_source_chunk_view(&own, r->source, chunk, r->chunk_size, &hand->each[0], err);
 
     if (status == ARRAS_OK)
         copy_out(r, cells, own);
-    ar_free(own);
+    ar_hands_give(r->cache->hands, hand);
     return status;
 }
 
@@ -435,18 +401,13 @@ static arras_status decode_some(reading *r, const ar_chunk_grid *grid, int64_t m
 static arras_status read_chunks(reading *r, int64_t ahead, arras_error *err)
 {
     ar_chunk_grid grid;
-    helper       *h = take_helper(r->cache);
     arras_status  status = ar_chunk_size(&r->chunk_size, &r->source->info, r->source->name, err);
 
-    if (!h)
-        return ar_fail_memory(err, sizeof *h);
-    r->bytes = &h->bytes;
+    if (status != ARRAS_OK)
+        return status;
     ar_chunk_grid_make(&grid, &r->source->info, &r->box);
-    if (status == ARRAS_OK)
-        status = ahead ? decode_some(r, &grid, (grid.total + ahead - 1) / ahead, err)
-                       : read_grid(r, &grid, err);
-    give_helper(r->cache, h);
-    return status;
+    return ahead ? decode_some(r, &grid, (grid.total + ahead - 1) / ahead, err)
+                 : read_grid(r, &grid, err);
 }
 
 static bool is_dense(const reading *r)

@@ -65,8 +65,7 @@ arras_status ar_chunks_do(int64_t n, int threads, ar_chunk_work *work, void *con
     for (int i = 0; i < count; i++) {
         workers[i] = (worker){ .crew = &c, .number = i };
         /* The caller is the first; where no more threads are to be had it does all. */
-        workers[i].started =
-            i > 0 && pthread_create(&workers[i].thread, NULL, take_chunks, &workers[i]) == 0;
+        workers[i].started = i > 0 && ar_thread_start(&workers[i].thread, take_chunks, &workers[i]);
     }
     if (count > 0)
         take_chunks(&workers[0]);

@@ -59,11 +59,12 @@ typedef struct ar_codec {
 
 /* Values of codecs that HDF5 has are those of its filters (cd_values). */
 extern const ar_codec ar_codec_deflate, /* zlib stream (HDF5); values: level */
-    ar_codec_zlib, ar_codec_gzip, ar_codec_zstd, ar_codec_lz4_hdf5, ar_codec_lz4_zarr,
-    ar_codec_lzf, ar_codec_shuffle, /* values: size of elements */
+    ar_codec_zlib, ar_codec_gzip, ar_codec_zstd, ar_codec_lz4_hdf5, ar_codec_lz4_zarr, ar_codec_lzf,
+    ar_codec_shuffle,    /* values: size of elements */
     ar_codec_bitshuffle, /* HDF5 filter: versions, element size, block size, compressor */
     ar_codec_szip, ar_codec_fletcher32, ar_codec_crc32c, ar_codec_blosc_hdf5, ar_codec_blosc_zarr,
-    ar_codec_swap,      /* values: bytes of each number: big-endian stored */
+    ar_codec_float16, /* the first step only: f32 in half as many bits */
+    ar_codec_swap,    /* values: bytes of each number: big-endian stored */
     ar_codec_transpose; /* values: rank, order..., shape of the chunk... */
 
 /* Memory for what is between the steps of a chain.  Whoever decodes or encodes many chunks keeps
@@ -79,6 +80,8 @@ void ar_codec_scratch_free(ar_codec_scratch *scratch);
 arras_status ar_chain_decode_with(ar_codec_scratch *scratch, const ar_codec_chain *chain,
                                   uint32_t skipped, void *cells, size_t size, const void *stored,
                                   size_t n, arras_error *err);
+/* Buffers, as long as a chunk, that decoding or encoding fills on the way. */
+int          ar_chain_buffers(const ar_codec_chain *chain, bool encodes);
 arras_status ar_chain_decode(const ar_codec_chain *chain, uint32_t skipped, void *cells,
                              size_t size, const void *stored, size_t n, arras_error *err);
 /* Cells that are decoded, but for a last step which can be done in parts. */
@@ -104,6 +107,12 @@ typedef struct {
     size_t            n;
 } ar_chain_input;
 
+/* Numbers are stored with 16 bits each. */
+static inline bool ar_chain_is_half(const ar_codec_chain *chain)
+{
+    return chain->n > 0 && chain->steps[0].codec == &ar_codec_float16;
+}
+
 /* Whether a thread gains by having several chunks at hand. */
 bool ar_chain_is_shared(const ar_codec_chain *chain);
 /* Undoes the step that is to be undone first, for up to AR_CODEC_TOGETHER chunks of `size` bytes at
@@ -117,7 +126,7 @@ arras_status ar_chain_encode_with(ar_codec_scratch *scratch, const ar_codec_chai
 arras_status ar_chain_encode(const ar_codec_chain *chain, ar_text *out, const void *cells,
                              size_t size, arras_error *err);
 /* "shuffle deflate 4" of cells of `cell_size` bytes; names and levels as people write them.  lz4
- * and blosc are those of HDF5. */
+ * and blosc are those of HDF5.  After "float16" cells are half as long (see half.h). */
 arras_status ar_chain_parse(ar_codec_chain *out, const char *text, int cell_size, arras_error *err);
 void         ar_chain_print(char *out, size_t size, const ar_codec_chain *chain);
 

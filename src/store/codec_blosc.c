@@ -8,11 +8,13 @@
 #include <blosc.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 
 /* Loaded when it is needed: it brings the C++ library with it, and most programs meet no Blosc. */
 static struct {
     pthread_once_t                          once;
     bool                                    there;
+    char                                    why[400];
     __typeof__(blosc_cbuffer_validate)     *validate;
     __typeof__(blosc_compcode_to_compname) *compressor_name;
     __typeof__(blosc_compress_ctx)         *compress;
@@ -21,8 +23,10 @@ static struct {
 
 static void load(void)
 {
-    void *handle = dlopen(ARRAS_BLOSC_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+    const char *why;
+    void       *handle = ar_library_load(ARRAS_BLOSC_LIBRARY, &why);
 
+    snprintf(blosc_library.why, sizeof blosc_library.why, "%s", handle ? "it is another one" : why);
     if (!handle)
         return;
     *(void **)&blosc_library.validate = dlsym(handle, "blosc_cbuffer_validate");
@@ -43,8 +47,8 @@ static arras_status need_library(arras_error *err)
 {
     if (ar_codec_blosc_loads())
         return ARRAS_OK;
-    return ar_fail(err, ARRAS_EFORMAT, "blosc: %s can't be loaded; install it",
-                   ARRAS_BLOSC_LIBRARY);
+    return ar_fail(err, ARRAS_EFORMAT, "blosc: %s can't be loaded: %s", ARRAS_BLOSC_LIBRARY,
+                   blosc_library.why);
 }
 
 enum { LEVEL = 5 };

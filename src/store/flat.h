@@ -11,9 +11,12 @@ typedef struct {
     int64_t start;                /* byte of the first cell */
     int64_t step[ARRAS_MAX_RANK]; /* bytes from a cell to its neighbour along each axis */
     bool    swapped; /* numbers are stored in the other byte order than the machine's */
+    bool    half;    /* and with 16 bits each (half.h) */
     ar_behind *behind; /* who writes; NULL: whoever has something to write */
 } ar_flat;
 
+/* Bytes of a cell in the file. */
+int64_t ar_flat_cell(const ar_flat *flat, arras_dtype dtype);
 /* Bytes of an array; false: more than there can be. */
 bool ar_flat_bytes(int64_t *out, int64_t cell_size, int rank, const int64_t *shape);
 /* The steps of an array without gaps. */
@@ -38,13 +41,13 @@ void *ar_flat_lend(const ar_flat *flat, const ar_store_info *info, const int64_t
 arras_status ar_flat_settle(ar_flat *flat, const char *name, arras_error *err);
 
 /* n cells, so many bytes apart, side by side. */
-void ar_flat_pick(void *to, arras_dtype dtype, bool swapped, const void *from, int64_t step,
-                  int64_t n);
+void ar_flat_pick(void *to, arras_dtype dtype, bool swapped, bool half, const void *from,
+                  int64_t step, int64_t n);
 
 /* A source over one array in one file: what npy and raw open. */
 typedef struct {
     arras_dtype dtype;
-    bool        swapped, fortran;
+    bool        swapped, fortran, half;
     int         rank;
     int64_t     shape[ARRAS_MAX_RANK];
     int64_t     start; /* byte of the first cell */

@@ -4,6 +4,7 @@
  * file and memory, become one.  What then lies in one piece goes straight into the caller's memory;
  * small pieces with gaps between them are read as one, gaps and all, and picked apart. */
 #include "store/flat.h"
+#include "store/half.h"
 #include "store/store_file.h"
 
 #include <string.h>
@@ -63,6 +64,12 @@ COPY_PAIR(copy_16, pair64, SAME)
 COPY_PAIR(swap_pair_4, pair32, __builtin_bswap32)
 COPY_PAIR(swap_pair_8, pair64, __builtin_bswap64)
 
+/* Cells of the same size as halves of this type: one number, or two. */
+static arras_dtype stored_as(arras_dtype dtype)
+{
+    return dtype == ARRAS_C64 ? ARRAS_U32 : ARRAS_U16;
+}
+
 static copy_cells *copy_for(arras_dtype dtype, bool swapped)
 {
     switch (dtype) {
@@ -79,10 +86,24 @@ static copy_cells *copy_for(arras_dtype dtype, bool swapped)
     }
 }
 
-void ar_flat_pick(void *to, arras_dtype dtype, bool swapped, const void *from, int64_t step,
-                  int64_t n)
+/* As they are stored, to the end of where they come to be; then from the beginning on. */
+static void pick_halves(char *to, arras_dtype dtype, bool swapped, const char *from, int64_t step,
+                        int64_t n)
 {
-    copy_for(dtype, swapped)(to, (int64_t)arras_dtype_size(dtype), from, step, n);
+    int64_t cell = (int64_t)arras_dtype_size(dtype) / 2;
+    char   *stored = to + n * cell;
+
+    copy_for(stored_as(dtype), false)(stored, cell, from, step, n);
+    ar_half_widen(to, stored, (size_t)(n * cell) / sizeof(uint16_t), swapped);
+}
+
+void ar_flat_pick(void *to, arras_dtype dtype, bool swapped, bool half, const void *from,
+                  int64_t step, int64_t n)
+{
+    if (half)
+        pick_halves(to, dtype, swapped, from, step, n);
+    else
+        copy_for(dtype, swapped)(to, (int64_t)arras_dtype_size(dtype), from, step, n);
 }
 
 /* The same where cells lie side by side and stay where they are.  One pointer and fixed steps:
@@ -290,14 +311,11 @@ static arras_status read_axis(reader *r, int d, int64_t count, int64_t at, char 
     return status;
 }
 
-arras_status ar_flat_read(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
-                          const int64_t *hi, void *cells, const char *name, arras_error *err)
+static arras_status read_stored(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                                const int64_t *hi, void *cells, const char *name, arras_error *err)
 {
     reader r = { .flat = flat, .name = name, .err = err };
 
-    for (int d = 0; d < info->rank; d++)
-        if (lo[d] >= hi[d])
-            return ARRAS_OK;
     r.cell = (int64_t)arras_dtype_size(info->dtype);
     r.copy = copy_for(info->dtype, flat->swapped);
     r.fix = fix_for(info->dtype, flat->swapped);
@@ -307,7 +325,40 @@ arras_status ar_flat_read(const ar_flat *flat, const ar_store_info *info, const 
     return status;
 }
 
+static arras_status read_halves(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                                const int64_t *hi, void *cells, const char *name, arras_error *err)
+{
+    ar_flat       plain = *flat;
+    ar_store_info stored = *info;
+    int64_t       bytes = ar_flat_cell(flat, info->dtype);
+    arras_status  status;
+
+    for (int d = 0; d < info->rank; d++)
+        bytes *= hi[d] - lo[d];
+    plain.swapped = plain.half = false;
+    stored.dtype = stored_as(info->dtype);
+    status = read_stored(&plain, &stored, lo, hi, (char *)cells + bytes, name, err);
+    if (status == ARRAS_OK)
+        ar_half_widen(cells, (char *)cells + bytes, (size_t)bytes / sizeof(uint16_t),
+                      flat->swapped);
+    return status;
+}
+
+arras_status ar_flat_read(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                          const int64_t *hi, void *cells, const char *name, arras_error *err)
+{
+    for (int d = 0; d < info->rank; d++)
+        if (lo[d] >= hi[d])
+            return ARRAS_OK;
+    return (flat->half ? read_halves : read_stored)(flat, info, lo, hi, cells, name, err);
+}
+
 /* ---- Geometry -------------------------------------------------------------------------------- */
+
+int64_t ar_flat_cell(const ar_flat *flat, arras_dtype dtype)
+{
+    return (int64_t)arras_dtype_size(dtype) / (flat->half ? 2 : 1);
+}
 
 bool ar_flat_bytes(int64_t *out, int64_t cell_size, int rank, const int64_t *shape)
 {
@@ -326,7 +377,7 @@ bool ar_flat_bytes(int64_t *out, int64_t cell_size, int rank, const int64_t *sha
 
 void ar_flat_dense(ar_flat *flat, const ar_store_info *info, bool fortran)
 {
-    int64_t step = (int64_t)arras_dtype_size(info->dtype);
+    int64_t step = ar_flat_cell(flat, info->dtype);
 
     for (int k = 0; k < info->rank; k++) {
         int d = fortran ? k : info->rank - 1 - k;

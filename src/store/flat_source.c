@@ -2,6 +2,7 @@
  * common. */
 #include "store/drafts.h"
 #include "store/flat.h"
+#include "store/half.h"
 #include "store/store_file.h"
 
 #include <errno.h>
@@ -21,11 +22,11 @@ static void set_info(ar_store_info *info, const ar_flat_shape *shape, const char
     }
     snprintf(info->format, sizeof info->format, "%s", format);
     snprintf(info->layout, sizeof info->layout, "contiguous%s", shape->fortran ? ", F order" : "");
-    snprintf(info->stored, sizeof info->stored, "%s%s",
+    snprintf(info->stored, sizeof info->stored, "%s%s%s",
              !shape->swapped                             ? ""
              : __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "big-endian "
                                                          : "little-endian ",
-             arras_dtype_name(shape->dtype));
+             shape->half ? "float16 as " : "", arras_dtype_name(shape->dtype));
     info->stored_bytes = bytes;
 }
 
@@ -67,7 +68,7 @@ static const ar_source_type source_type = { .read_box = read_box,
 static void map_cells(flat_source *f, const ar_flat_shape *shape, int64_t bytes)
 {
     int64_t page = sysconf(_SC_PAGESIZE), first = shape->start / page * page;
-    bool    as_is = !shape->swapped && (!shape->fortran || shape->rank < 2) &&
+    bool    as_is = !shape->swapped && !shape->half && (!shape->fortran || shape->rank < 2) &&
                  shape->dtype != ARRAS_BOOL && /* which may hold other bytes than 0 and 1 */
                  shape->start % (int64_t)arras_dtype_size(shape->dtype) == 0;
 
@@ -82,10 +83,15 @@ static void map_cells(flat_source *f, const ar_flat_shape *shape, int64_t bytes)
     f->cells = map + (shape->start - first);
 }
 
+static int64_t stored_cell(const ar_flat_shape *shape)
+{
+    return ar_flat_cell(&(ar_flat){ .half = shape->half }, shape->dtype);
+}
+
 static arras_status check_size(int64_t *bytes, const ar_flat_shape *shape, int64_t size,
                                const char *name, arras_error *err)
 {
-    if (!ar_flat_bytes(bytes, (int64_t)arras_dtype_size(shape->dtype), shape->rank, shape->shape))
+    if (!ar_flat_bytes(bytes, stored_cell(shape), shape->rank, shape->shape))
         return ar_fail(err, ARRAS_EFORMAT, "%s: its shape makes more bytes than there can be",
                        name);
     if (shape->start <= size && *bytes <= size - shape->start)
@@ -110,7 +116,9 @@ arras_status ar_flat_open(ar_source **out, const ar_flat_shape *shape, const cha
     f->source.type = &source_type;
     snprintf(f->source.name, sizeof f->source.name, "%s", name);
     set_info(&f->source.info, shape, format, bytes);
-    f->flat = (ar_flat){ .fd = fd, .start = shape->start, .swapped = shape->swapped };
+    f->flat = (ar_flat){
+        .fd = fd, .start = shape->start, .swapped = shape->swapped, .half = shape->half
+    };
     ar_flat_dense(&f->flat, &f->source.info, shape->fortran);
     map_cells(f, shape, bytes);
     *out = &f->source;
@@ -187,12 +195,16 @@ static const ar_sink_type sink_type = { .write_box = write_box,
 static arras_status write_fill(flat_sink *f, const void *fill, int64_t bytes, arras_error *err)
 {
     enum { PIECE = 1 << 16 };
-    size_t       cell = arras_dtype_size(f->sink.info.dtype);
-    char         zero[16] = { 0 }, *piece;
+    size_t       cell = (size_t)ar_flat_cell(&f->flat, f->sink.info.dtype);
+    char         zero[16] = { 0 }, stored[16], *piece;
     arras_status status = ARRAS_OK;
 
     if (fill)
-        memcpy(f->sink.info.fill, fill, cell);
+        memcpy(f->sink.info.fill, fill, arras_dtype_size(f->sink.info.dtype));
+    if (fill && f->flat.half) {
+        ar_half_narrow(stored, fill, cell / sizeof(uint16_t));
+        fill = stored;
+    }
     if (!fill || memcmp(fill, zero, cell) == 0)
         return ARRAS_OK; /* the file is zeros from the start */
     piece = ar_alloc(1, PIECE);
@@ -234,12 +246,12 @@ arras_status ar_flat_create(ar_sink **out, const ar_flat_shape *shape, const cha
     memcpy(f->path, path, length);
     snprintf(f->sink.name, sizeof f->sink.name, "%s", path);
     f->sink.type = &sink_type;
-    if (!ar_flat_bytes(&bytes, (int64_t)arras_dtype_size(shape->dtype), shape->rank,
-                       shape->shape)) {
+    if (!ar_flat_bytes(&bytes, stored_cell(shape), shape->rank, shape->shape)) {
         ar_free(f);
         return ar_fail(err, ARRAS_ESIZE, "%s: its shape makes more bytes than there can be", path);
     }
     set_info(&f->sink.info, shape, format, bytes);
+    f->flat.half = shape->half;
     f->replaces = options->replace;
     arras_status status = access(path, F_OK) == 0 && !f->replaces
                               ? ar_fail(err, ARRAS_EIO, "%s is there already", path)

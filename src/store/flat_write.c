@@ -1,17 +1,19 @@
 /* flat_write.c -- boxes of cells into a file in which they lie without gaps. */
 #include "store/flat.h"
+#include "store/half.h"
 #include "store/store_file.h"
 
 #include <string.h>
 
 /* Cells of the last axes that lie side by side in the box and in the file: *run bytes.  The axes
  * before them are the result. */
-static int find_run(const ar_store_info *info, const int64_t *lo, const int64_t *hi, int64_t *run)
+static int find_run(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                    const int64_t *hi, int64_t *run)
 {
     int  d = info->rank;
     bool whole = true;
 
-    *run = (int64_t)arras_dtype_size(info->dtype);
+    *run = ar_flat_cell(flat, info->dtype);
     while (d > 0 && whole) {
         d--;
         *run *= hi[d] - lo[d];
@@ -37,12 +39,13 @@ static int64_t place_of(const ar_flat *flat, int rank, const int64_t *index)
     return place;
 }
 
-arras_status ar_flat_write(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
-                           const int64_t *hi, const void *cells, const char *name, arras_error *err)
+static arras_status write_stored(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                                 const int64_t *hi, const void *cells, const char *name,
+                                 arras_error *err)
 {
     const char  *from = cells;
     int64_t      at[ARRAS_MAX_RANK], run;
-    int          outer = find_run(info, lo, hi, &run), d = 0;
+    int          outer = find_run(flat, info, lo, hi, &run), d = 0;
     arras_status status = ARRAS_OK;
 
     memcpy(at, lo, sizeof *at * (size_t)info->rank);
@@ -55,12 +58,37 @@ arras_status ar_flat_write(const ar_flat *flat, const ar_store_info *info, const
     return status;
 }
 
+static arras_status write_halves(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                                 const int64_t *hi, const void *cells, const char *name,
+                                 arras_error *err)
+{
+    int64_t      bytes = ar_flat_cell(flat, info->dtype);
+    char        *stored;
+    arras_status status;
+
+    for (int d = 0; d < info->rank; d++)
+        bytes *= hi[d] - lo[d];
+    stored = ar_alloc((size_t)bytes, 1);
+    if (!stored)
+        return ar_fail_memory(err, (size_t)bytes);
+    ar_half_narrow(stored, cells, (size_t)bytes / sizeof(uint16_t));
+    status = write_stored(flat, info, lo, hi, stored, name, err);
+    ar_free(stored);
+    return status;
+}
+
+arras_status ar_flat_write(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                           const int64_t *hi, const void *cells, const char *name, arras_error *err)
+{
+    return (flat->half ? write_halves : write_stored)(flat, info, lo, hi, cells, name, err);
+}
+
 /* Only what lies in one piece in the file can be written as it is. */
 void *ar_flat_lend(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
                    const int64_t *hi)
 {
     int64_t run;
-    int     outer = find_run(info, lo, hi, &run);
+    int     outer = find_run(flat, info, lo, hi, &run);
 
     for (int d = 0; d < outer; d++)
         if (hi[d] - lo[d] != 1)
@@ -73,7 +101,7 @@ arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, int6
 {
     int64_t bytes = 0;
 
-    if (flat->behind ||
+    if (flat->behind || flat->half ||
         !ar_flat_bytes(&bytes, (int64_t)arras_dtype_size(info->dtype), info->rank, info->shape) ||
         bytes == 0)
         return ARRAS_OK;

@@ -31,11 +31,12 @@ static void find(void *handle, void *entry, const char *name)
 /* The part for dimension scales needs the other one, so both come together. */
 static void load(void)
 {
-    void *handle = dlopen(ARRAS_HDF5_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+    const char *why;
+    void       *handle = ar_library_load(ARRAS_HDF5_LIBRARY, &why);
 
     library.there = handle != NULL;
     if (!handle) {
-        snprintf(library.why, sizeof library.why, "%s", dlerror());
+        snprintf(library.why, sizeof library.why, "%s", why);
         return;
     }
 #define FIND(name) find(handle, &ar_hdf5.name, #name);

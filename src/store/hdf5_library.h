@@ -17,34 +17,35 @@ arras_status ar_hdf5_load(arras_error *err);
 #define AR_HDF5_SYMBOLS(X)                                                                         \
     X(H5Aclose) X(H5Acreate2) X(H5Adelete) X(H5Aexists) X(H5Aexists_by_name) X(H5Aget_space)       \
     X(H5Aget_type) X(H5Aiterate2) X(H5Aopen) X(H5Aread) X(H5Awrite) X(H5DSattach_scale)            \
+    X(H5DSdetach_scale)                                                                            \
     X(H5DSis_scale) X(H5DSiterate_scales) X(H5DSset_label) X(H5DSset_scale) X(H5Dclose)            \
-    X(H5Dcreate2) X(H5Dget_chunk_storage_size) X(H5Dget_create_plist) X(H5Dget_offset)             \
-    X(H5Dget_space) X(H5Dget_space_status) X(H5Dget_storage_size) X(H5Dget_type) X(H5Dopen2)       \
-    X(H5Dread) X(H5Dread_chunk) X(H5Dset_extent) X(H5Dvlen_reclaim) X(H5Dwrite_chunk)              \
-    X(H5Eclear2) X(H5Eget_auto2) X(H5Eget_current_stack) X(H5Eset_auto2) X(H5Eset_current_stack)   \
-    X(H5Ewalk2) X(H5FDregister) X(H5Fclose) X(H5Fcreate) X(H5Fget_create_plist)                    \
-    X(H5Fget_vfd_handle) X(H5Fopen) X(H5Gclose) X(H5Gopen2) X(H5Idec_ref) X(H5Iget_file_id)        \
-    X(H5Iget_name) X(H5Ldelete) X(H5Lexists) X(H5Literate_by_name) X(H5Ocopy) X(H5Oget_info2)      \
-    X(H5Oget_info_by_name2) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5P_CLS_FILE_ACCESS_ID_g)             \
-    X(H5P_CLS_LINK_CREATE_ID_g) X(H5Pcreate) X(H5Pfill_value_defined) X(H5Pget_chunk)              \
-    X(H5Pget_chunk_opts) X(H5Pget_driver_info) X(H5Pget_external_count) X(H5Pget_fill_value)       \
-    X(H5Pget_filter2) X(H5Pget_layout) X(H5Pget_nfilters) X(H5Pget_sizes) X(H5Pget_userblock)      \
-    X(H5Pset_alignment) X(H5Pset_alloc_time) X(H5Pset_chunk) X(H5Pset_deflate)                     \
-    X(H5Pset_create_intermediate_group)                                                            \
-    X(H5Pset_driver) X(H5Pset_fapl_sec2) X(H5Pset_file_locking) X(H5Pset_fill_time)                \
-    X(H5Pset_fill_value) X(H5Pset_filter) X(H5Pset_fletcher32) X(H5Pset_layout) X(H5Pset_shuffle)  \
-    X(H5Pset_szip) X(H5Rdereference2) X(H5Sclose) X(H5Screate) X(H5Screate_simple)                 \
-    X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints)     \
-    X(H5Sget_simple_extent_type) X(H5Sselect_hyperslab) X(H5T_C_S1_g) X(H5T_IEEE_F32BE_g)          \
-    X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g)       \
-    X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_INT8_g) X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g)       \
-    X(H5T_NATIVE_UINT64_g) X(H5T_NATIVE_UINT8_g) X(H5Tclose) X(H5Tcopy) X(H5Tcreate)               \
-    X(H5Tdetect_class) X(H5Tenum_create) X(H5Tenum_insert) X(H5Tenum_valueof) X(H5Tget_class)      \
-    X(H5Tget_ebias) X(H5Tget_fields) X(H5Tget_member_name) X(H5Tget_member_offset)                 \
-    X(H5Tget_member_type) X(H5Tget_native_type) X(H5Tget_nmembers) X(H5Tget_norm)                  \
-    X(H5Tget_offset) X(H5Tget_order) X(H5Tget_precision) X(H5Tget_sign) X(H5Tget_size)             \
-    X(H5Tget_super) X(H5Tinsert) X(H5Tset_size) X(H5Tis_variable_str) X(H5Zfilter_avail)           \
-    X(H5Zregister) X(H5Zunregister) X(H5check_version) X(H5free_memory) X(H5open)
+    X(H5Dcreate2) X(H5Dget_create_plist) X(H5Dget_offset) X(H5Dget_space) X(H5Dget_space_status)   \
+    X(H5Dget_storage_size) X(H5Dget_type) X(H5Dopen2) X(H5Dread) X(H5Dread_chunk) X(H5Dset_extent) \
+    X(H5Dvlen_reclaim) X(H5Dwrite_chunk) X(H5E_CANTOPENFILE_g) X(H5E_ERR_CLS_g) X(H5E_FILE_g)      \
+    X(H5Eclear2) X(H5Eget_auto2) X(H5Eget_current_stack) X(H5Epush2) X(H5Eset_auto2)               \
+    X(H5Eset_current_stack) X(H5Ewalk2) X(H5FDregister) X(H5Fclose) X(H5Fcreate)                   \
+    X(H5Fget_create_plist) X(H5Fget_name) X(H5Fget_vfd_handle) X(H5Fopen) X(H5Gclose) X(H5Gopen2)  \
+    X(H5Idec_ref) X(H5Iget_file_id) X(H5Iget_name) X(H5Ldelete) X(H5Lexists) X(H5Literate_by_name) \
+    X(H5Ocopy) X(H5Oget_info2) X(H5Oget_info_by_name2) X(H5P_CLS_DATASET_CREATE_ID_g)              \
+    X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_LINK_CREATE_ID_g) X(H5Pcreate) X(H5Pfill_value_defined)  \
+    X(H5Pget_chunk) X(H5Pget_chunk_opts) X(H5Pget_driver_info) X(H5Pget_external_count)            \
+    X(H5Pget_fill_value) X(H5Pget_filter2) X(H5Pget_layout) X(H5Pget_nfilters) X(H5Pget_sizes)     \
+    X(H5Pget_userblock) X(H5Pset_alignment) X(H5Pset_alloc_time) X(H5Pset_chunk)                   \
+    X(H5Pset_create_intermediate_group) X(H5Pset_deflate) X(H5Pset_driver) X(H5Pset_file_locking)  \
+    X(H5Pset_fill_time) X(H5Pset_fill_value) X(H5Pset_filter) X(H5Pset_fletcher32)                 \
+    X(H5Pset_layout) X(H5Pset_shuffle) X(H5Pset_szip) X(H5Rdereference2) X(H5Sclose) X(H5Screate)  \
+    X(H5Screate_simple) X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims)                 \
+    X(H5Sget_simple_extent_npoints) X(H5Sget_simple_extent_type) X(H5Sselect_hyperslab)            \
+    X(H5T_C_S1_g) X(H5T_IEEE_F32BE_g) X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g)                 \
+    X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) X(H5T_NATIVE_INT64_g) X(H5T_NATIVE_INT8_g)         \
+    X(H5T_NATIVE_UINT16_g) X(H5T_NATIVE_UINT32_g) X(H5T_NATIVE_UINT64_g) X(H5T_NATIVE_UINT8_g)     \
+    X(H5Tclose) X(H5Tconvert) X(H5Tcopy) X(H5Tcreate) X(H5Tdetect_class) X(H5Tenum_create)         \
+    X(H5Tenum_insert) X(H5Tenum_valueof) X(H5Tget_class) X(H5Tget_ebias) X(H5Tget_fields)          \
+    X(H5Tget_member_name) X(H5Tget_member_offset) X(H5Tget_member_type) X(H5Tget_native_type)      \
+    X(H5Tget_nmembers) X(H5Tget_norm) X(H5Tget_offset) X(H5Tget_order) X(H5Tget_precision)         \
+    X(H5Tget_sign) X(H5Tget_size) X(H5Tget_super) X(H5Tinsert) X(H5Tis_variable_str)               \
+    X(H5Tset_ebias) X(H5Tset_fields) X(H5Tset_size) X(H5Zfilter_avail) X(H5Zregister)              \
+    X(H5Zunregister) X(H5check_version) X(H5free_memory) X(H5open)
 
 typedef struct {
 #define AR_HDF5_ENTRY(name) __typeof__(name) *name;
@@ -67,13 +68,13 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Aread (*ar_hdf5.H5Aread)
 #define H5Awrite (*ar_hdf5.H5Awrite)
 #define H5DSattach_scale (*ar_hdf5.H5DSattach_scale)
+#define H5DSdetach_scale (*ar_hdf5.H5DSdetach_scale)
 #define H5DSis_scale (*ar_hdf5.H5DSis_scale)
 #define H5DSiterate_scales (*ar_hdf5.H5DSiterate_scales)
 #define H5DSset_label (*ar_hdf5.H5DSset_label)
 #define H5DSset_scale (*ar_hdf5.H5DSset_scale)
 #define H5Dclose (*ar_hdf5.H5Dclose)
 #define H5Dcreate2 (*ar_hdf5.H5Dcreate2)
-#define H5Dget_chunk_storage_size (*ar_hdf5.H5Dget_chunk_storage_size)
 #define H5Dget_create_plist (*ar_hdf5.H5Dget_create_plist)
 #define H5Dget_offset (*ar_hdf5.H5Dget_offset)
 #define H5Dget_space (*ar_hdf5.H5Dget_space)
@@ -86,9 +87,13 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Dset_extent (*ar_hdf5.H5Dset_extent)
 #define H5Dvlen_reclaim (*ar_hdf5.H5Dvlen_reclaim)
 #define H5Dwrite_chunk (*ar_hdf5.H5Dwrite_chunk)
+#define H5E_CANTOPENFILE_g (*ar_hdf5.H5E_CANTOPENFILE_g)
+#define H5E_ERR_CLS_g (*ar_hdf5.H5E_ERR_CLS_g)
+#define H5E_FILE_g (*ar_hdf5.H5E_FILE_g)
 #define H5Eclear2 (*ar_hdf5.H5Eclear2)
 #define H5Eget_auto2 (*ar_hdf5.H5Eget_auto2)
 #define H5Eget_current_stack (*ar_hdf5.H5Eget_current_stack)
+#define H5Epush2 (*ar_hdf5.H5Epush2)
 #define H5Eset_auto2 (*ar_hdf5.H5Eset_auto2)
 #define H5Eset_current_stack (*ar_hdf5.H5Eset_current_stack)
 #define H5Ewalk2 (*ar_hdf5.H5Ewalk2)
@@ -96,6 +101,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Fclose (*ar_hdf5.H5Fclose)
 #define H5Fcreate (*ar_hdf5.H5Fcreate)
 #define H5Fget_create_plist (*ar_hdf5.H5Fget_create_plist)
+#define H5Fget_name (*ar_hdf5.H5Fget_name)
 #define H5Fget_vfd_handle (*ar_hdf5.H5Fget_vfd_handle)
 #define H5Fopen (*ar_hdf5.H5Fopen)
 #define H5Gclose (*ar_hdf5.H5Gclose)
@@ -130,7 +136,6 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Pset_create_intermediate_group (*ar_hdf5.H5Pset_create_intermediate_group)
 #define H5Pset_deflate (*ar_hdf5.H5Pset_deflate)
 #define H5Pset_driver (*ar_hdf5.H5Pset_driver)
-#define H5Pset_fapl_sec2 (*ar_hdf5.H5Pset_fapl_sec2)
 #define H5Pset_file_locking (*ar_hdf5.H5Pset_file_locking)
 #define H5Pset_fill_time (*ar_hdf5.H5Pset_fill_time)
 #define H5Pset_fill_value (*ar_hdf5.H5Pset_fill_value)
@@ -161,6 +166,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5T_NATIVE_UINT64_g (*ar_hdf5.H5T_NATIVE_UINT64_g)
 #define H5T_NATIVE_UINT8_g (*ar_hdf5.H5T_NATIVE_UINT8_g)
 #define H5Tclose (*ar_hdf5.H5Tclose)
+#define H5Tconvert (*ar_hdf5.H5Tconvert)
 #define H5Tcopy (*ar_hdf5.H5Tcopy)
 #define H5Tcreate (*ar_hdf5.H5Tcreate)
 #define H5Tdetect_class (*ar_hdf5.H5Tdetect_class)
@@ -184,6 +190,8 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Tget_super (*ar_hdf5.H5Tget_super)
 #define H5Tinsert (*ar_hdf5.H5Tinsert)
 #define H5Tis_variable_str (*ar_hdf5.H5Tis_variable_str)
+#define H5Tset_ebias (*ar_hdf5.H5Tset_ebias)
+#define H5Tset_fields (*ar_hdf5.H5Tset_fields)
 #define H5Tset_size (*ar_hdf5.H5Tset_size)
 #define H5Zfilter_avail (*ar_hdf5.H5Zfilter_avail)
 #define H5Zregister (*ar_hdf5.H5Zregister)

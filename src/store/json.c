@@ -75,6 +75,16 @@ static void make_standard(ar_text *out, const char *text, size_t length)
     }
 }
 
+/* jansson reads and prints numbers as the locale has them, and mends a point of one byte only. */
+static json_t *load(const char *text, size_t length, size_t flags, json_error_t *why)
+{
+    ar_locale before = ar_locale_plain();
+    json_t   *value = json_loadb(text, length, flags, why);
+
+    ar_locale_back(before);
+    return value;
+}
+
 arras_status ar_json_read(json_t **out, const char *text, size_t length, const char *name,
                           arras_error *err)
 {
@@ -86,8 +96,8 @@ arras_status ar_json_read(json_t **out, const char *text, size_t length, const c
         ar_text_free(&standard);
         return ar_fail_memory(err, length);
     }
-    json_t *value = json_loadb(standard.data ? standard.data : "", standard.length,
-                               JSON_REJECT_DUPLICATES, &why);
+    json_t *value =
+        load(standard.data ? standard.data : "", standard.length, JSON_REJECT_DUPLICATES, &why);
     ar_text_free(&standard);
     if (!value)
         return ar_fail(err, ARRAS_EFORMAT, "%s is not JSON: line %d: %s", name, why.line, why.text);
@@ -130,10 +140,19 @@ static int add_bytes(const char *bytes, size_t length, void *out)
     return 0;
 }
 
+void ar_json_print(ar_text *out, const json_t *value, size_t flags)
+{
+    ar_locale before = ar_locale_plain();
+
+    if (json_dump_callback(value, add_bytes, out, flags) != 0)
+        out->failed = true;
+    ar_locale_back(before);
+}
+
 /* Values of one line that are no strings. */
 static json_t *read_plain(const char *text, size_t length)
 {
-    return json_loadb(text, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+    return load(text, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
 }
 
 void ar_json_print_value(ar_text *out, const json_t *value)
@@ -144,7 +163,7 @@ void ar_json_print_value(ar_text *out, const json_t *value)
     if (text && !other && !strpbrk(text, "\r\n"))
         ar_text_add(out, text);
     else
-        json_dump_callback(value, add_bytes, out, JSON_ENCODE_ANY | JSON_COMPACT);
+        ar_json_print(out, value, JSON_ENCODE_ANY | JSON_COMPACT);
     json_decref(other);
 }
 

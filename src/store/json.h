@@ -17,6 +17,8 @@ arras_status ar_json_read(json_t **out, const char *text, size_t length, const c
 arras_status ar_json_lengths(int *rank, int64_t *out, const json_t *list, int64_t least,
                              const char *what, const char *name, arras_error *err);
 
+/* As jansson prints it, with its flags. */
+void ar_json_print(ar_text *out, const json_t *value, size_t flags);
 /* A value in one line; strings without quotes, unless they would read as something else. */
 void ar_json_print_value(ar_text *out, const json_t *value);
 /* The value that was printed so. */

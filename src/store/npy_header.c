@@ -13,18 +13,19 @@ static const char native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>'
 static const struct {
     const char *code;
     arras_dtype dtype;
+    bool        half; /* read as that dtype */
 } types[] = {
-    { "b1", ARRAS_BOOL },  { "i1", ARRAS_I8 },  { "i2", ARRAS_I16 }, { "i4", ARRAS_I32 },
-    { "i8", ARRAS_I64 },   { "u1", ARRAS_U8 },  { "u2", ARRAS_U16 }, { "u4", ARRAS_U32 },
-    { "u8", ARRAS_U64 },   { "f4", ARRAS_F32 }, { "f8", ARRAS_F64 }, { "c8", ARRAS_C64 },
-    { "c16", ARRAS_C128 },
+    { "b1", ARRAS_BOOL, false },  { "i1", ARRAS_I8, false },  { "i2", ARRAS_I16, false },
+    { "i4", ARRAS_I32, false },   { "i8", ARRAS_I64, false }, { "u1", ARRAS_U8, false },
+    { "u2", ARRAS_U16, false },   { "u4", ARRAS_U32, false }, { "u8", ARRAS_U64, false },
+    { "f4", ARRAS_F32, false },   { "f8", ARRAS_F64, false }, { "c8", ARRAS_C64, false },
+    { "c16", ARRAS_C128, false }, { "f2", ARRAS_F32, true },
 };
 
 /* What begins a code that is known and not supported. */
 static const struct {
     const char *start, *what;
 } others[] = {
-    { "f2", "half precision; store it as float32: a.astype('f4')" },
     { "f16", "extended precision; store it as float64: a.astype('f8')" },
     { "c32", "extended precision; store it as complex128: a.astype('c16')" },
     { "O", "Python objects; store numbers: a.astype('f8')" },
@@ -36,8 +37,8 @@ static const struct {
 };
 
 /* "<f8": byte order, kind, bytes. */
-arras_status ar_npy_type(arras_dtype *dtype, bool *swapped, const char *descr, const char *name,
-                         arras_error *err)
+arras_status ar_npy_type(arras_dtype *dtype, bool *half, bool *swapped, const char *descr,
+                         const char *name, arras_error *err)
 {
     bool        has_order = *descr && strchr("<>|=", *descr);
     bool        is_foreign = (*descr == '<' || *descr == '>') && *descr != native;
@@ -46,6 +47,7 @@ arras_status ar_npy_type(arras_dtype *dtype, bool *swapped, const char *descr, c
     for (size_t i = 0; i < AR_COUNT(types); i++)
         if (strcmp(types[i].code, code) == 0) {
             *dtype = types[i].dtype;
+            *half = types[i].half;
             *swapped = is_foreign && arras_dtype_size(*dtype) > 1;
             return ARRAS_OK;
         }
@@ -56,10 +58,10 @@ arras_status ar_npy_type(arras_dtype *dtype, bool *swapped, const char *descr, c
     return ar_fail(err, ARRAS_EFORMAT, "%s: the type '%s' is not known", name, code);
 }
 
-const char *ar_npy_code(arras_dtype dtype)
+const char *ar_npy_code(arras_dtype dtype, bool half)
 {
     for (size_t i = 0; i < AR_COUNT(types); i++)
-        if (types[i].dtype == dtype)
+        if (types[i].dtype == dtype && types[i].half == half)
             return types[i].code;
     return "V0";
 }
@@ -179,7 +181,7 @@ static arras_status read_descr(reader *r, arras_npy_header *h)
                        "%s: a record array; store its fields as arrays of their own", r->name);
     if (!take_string(r, descr, sizeof descr))
         return fail_header(r, "a type, such as '<f8'");
-    return ar_npy_type(&h->dtype, &h->swapped, descr, r->name, r->err);
+    return ar_npy_type(&h->dtype, &h->half, &h->swapped, descr, r->name, r->err);
 }
 
 static arras_status read_entry(reader *r, arras_npy_header *h, unsigned *seen)
@@ -248,8 +250,8 @@ static int print_shape(char *out, size_t room, int rank, const int64_t *shape)
 /* NumPy leaves room for the first axis to grow to this many digits. */
 #define GROWTH_DIGITS 21
 
-size_t arras_npy_header_print(char out[ARRAS_NPY_ROOM], arras_dtype dtype, int rank,
-                              const int64_t *shape)
+size_t ar_npy_header_print(char out[ARRAS_NPY_ROOM], arras_dtype dtype, bool half, int rank,
+                           const int64_t *shape)
 {
     static const char magic[] = "\x93NUMPY\x01";
     const size_t      preamble = 10, multiple = 64;
@@ -262,7 +264,7 @@ size_t arras_npy_header_print(char out[ARRAS_NPY_ROOM], arras_dtype dtype, int r
     print_shape(axes, sizeof axes, rank, shape);
     int n =
         snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }%*s",
-                 order, ar_npy_code(dtype), axes, GROWTH_DIGITS - first, "");
+                 order, ar_npy_code(dtype, half), axes, GROWTH_DIGITS - first, "");
     size_t length = (size_t)n + 1; /* with a newline */
     size_t total = (preamble + length + multiple - 1) / multiple * multiple;
 
@@ -273,4 +275,10 @@ size_t arras_npy_header_print(char out[ARRAS_NPY_ROOM], arras_dtype dtype, int r
     memcpy(out + preamble, text, (size_t)n);
     out[total - 1] = '\n';
     return total;
+}
+
+size_t arras_npy_header_print(char out[ARRAS_NPY_ROOM], arras_dtype dtype, int rank,
+                              const int64_t *shape)
+{
+    return ar_npy_header_print(out, dtype, false, rank, shape);
 }

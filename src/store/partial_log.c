@@ -156,18 +156,22 @@ static void *keep_checkpoints(void *context)
 static int open_in(const char *folder, const char *name, int flags)
 {
     ar_text path = { 0 };
-    int     fd = -1;
+    int     fd = -1, why = ENOMEM;
 
     ar_text_printf(&path, "%s/%s", folder, name);
-    if (!path.failed)
+    if (!path.failed) {
         fd = open(path.data, flags | O_CLOEXEC, 0666);
+        why = errno;
+    }
     ar_text_free(&path);
+    errno = why; /* an identity that cannot be looked at is not one that is not there */
     return fd;
 }
 
 static arras_status cannot_open(const ar_partial_log *log, arras_error *err)
 {
-    return ar_fail(err, ARRAS_EIO, "cannot open %s: %s", log->folder, strerror(errno));
+    return ar_fail(err, errno == ENOMEM ? ARRAS_ENOMEM : ARRAS_EIO, "cannot open %s: %s",
+                   log->folder, strerror(errno));
 }
 
 /* Written under another name first: a half-written identity would lock out the next who comes. */
@@ -219,6 +223,8 @@ static arras_status check_identity(const ar_partial_log *log, const char *identi
 
 static arras_status open_files(ar_partial_log *log, arras_error *err)
 {
+    struct stat st;
+
     if (mkdir(log->folder, 0777) != 0 && errno != EEXIST)
         return cannot_open(log, err);
     log->journal = open_in(log->folder, "journal", O_RDWR | O_CREAT);
@@ -227,6 +233,9 @@ static arras_status open_files(ar_partial_log *log, arras_error *err)
         return cannot_open(log, err);
     if (flock(log->journal, LOCK_EX | LOCK_NB) != 0)
         return ar_fail(err, ARRAS_EINVAL, "%s: another process works on it", log->folder);
+    if (fstat(log->journal, &st) != 0 || st.st_nlink == 0)
+        return ar_fail(err, ARRAS_EINVAL, "%s: another process has just come to its end",
+                       log->folder);
     return ARRAS_OK;
 }
 
@@ -297,7 +306,7 @@ arras_status ar_partial_open(ar_partial_log **out, const char *folder, const cha
         return status;
     }
     /* Without the thread there is one checkpoint, at the end. */
-    log->started = pthread_create(&log->thread, NULL, keep_checkpoints, log) == 0;
+    log->started = ar_thread_start(&log->thread, keep_checkpoints, log);
     *found = log->nfound;
     *out = log;
     return ARRAS_OK;

@@ -23,10 +23,10 @@ int64_t ar_chunk_memory(const ar_store_info *info);
 
 /* The stored bytes of one chunk.  `bytes` belongs to whoever holds this and grows as needed. */
 typedef struct {
-    ar_text  bytes;
-    bool     missing; /* not stored: every cell is the fill value */
-    bool     part;    /* only those bytes that were asked for */
-    uint32_t skipped; /* bit k: codec k of the chain was not applied to this chunk */
+    ar_text          bytes;
+    bool             missing; /* not stored: every cell is the fill value */
+    bool             part;    /* only those bytes that were asked for */
+    uint32_t         skipped; /* bit k: codec k of the chain was not applied to this chunk */
     ar_codec_scratch between; /* memory for decoding */
 } ar_chunk_bytes;
 
@@ -78,6 +78,7 @@ typedef struct {
 typedef struct {
     size_t bytes, at; /* of a record, 0: cells are stored as they are; where in it the cell is */
     bool   swapped;   /* the cell is in the other byte order */
+    bool   half;      /* its numbers have 16 bits */
 } ar_record;
 
 struct arras_source {
@@ -88,7 +89,7 @@ struct arras_source {
     char                  name[512]; /* for messages: "sea.h5:/ssh" */
     ar_source            *inner;     /* what it is made of, and closes; NULL: of a file */
     _Atomic int64_t       fetched, fetched_bytes; /* stored chunks, so far */
-    struct ar_read_log   *log; /* of boxes that users asked for; NULL: none */
+    struct ar_read_log   *log;                    /* of boxes that users asked for; NULL: none */
 };
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
@@ -134,6 +135,7 @@ struct arras_sink {
     ar_codec_chain      chain;
     char                name[512];
     ar_sink_before      before;
+    bool                stores_all;    /* of chunks that are not there nobody says what they are */
     bool                hears_missing; /* chunks of nothing but the fill value are put too */
 };
 
@@ -164,9 +166,11 @@ arras_status ar_store_open_with(ar_source **out, const char *path, const char *i
                                 const arras_source_options *options, arras_error *err);
 /* Whether an attribute says something about the numbers that are stored (a scale, a value for what
  * is missing), which is true of no others. */
-bool         ar_attribute_is_about_cells(const char *name);
+bool ar_attribute_is_about_cells(const char *name);
+/* Names for the axes of a new array called `name` that is like another one. */
+void ar_axes_like(ar_store_info *info, const char *name, const ar_store_info *like);
 /* What is in the file, of a source that unpacks it; otherwise the source itself. */
-ar_source *ar_source_stored(const ar_source *source);
+ar_source   *ar_source_stored(const ar_source *source);
 arras_status ar_store_list(ar_text *out, const char *path, const char *inside, arras_error *err);
 arras_status ar_store_create(ar_sink **out, const char *path, const char *inside, arras_dtype dtype,
                              int rank, const int64_t *shape, const ar_sink_options *options,
@@ -284,13 +288,33 @@ arras_status ar_sink_write_with(ar_sink *s, const int64_t *lo, const int64_t *hi
                                 const int64_t *strides, ar_chunk_scratch *scratch,
                                 arras_error *err);
 
+/* Bytes that one thread has in hand, beside cells of others, while it decodes or encodes a chunk:
+ * as it is stored, between two codecs, and as cells.  They add up with threads. */
+int64_t ar_source_in_hand(const ar_source *s);
+int64_t ar_sink_in_hand(const ar_sink *s);
+/* So many threads may have that in hand at once within so many bytes; 1 at least. */
+int ar_hands_within(int64_t memory, int64_t in_hand, int threads);
+
+/* ---- Memory for chunks on their way (hands.c) ------------------------------------------------ */
+
+/* For so many threads at a time.  Whoever has taken it decodes or encodes, waiting for nobody, and
+ * gives it back. */
+typedef struct ar_hands ar_hands;
+
+arras_status        ar_hands_new(ar_hands **out, int n, arras_error *err);
+void                ar_hands_free(ar_hands *h); /* NULL is fine */
+ar_chunk_scratches *ar_hands_take(ar_hands *h); /* waits until there is one */
+void                ar_hands_give(ar_hands *h, ar_chunk_scratches *taken);
+
 /* ---- Decoded chunks (chunk_cache.c) ---------------------------------------------------------- */
 
 /* Keeps decoded chunks of sources while there is room, so that what is read in overlapping boxes is
  * decoded once. */
 typedef struct ar_chunk_cache ar_chunk_cache;
 
-arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, arras_error *err);
+/* hands: with which chunks are decoded. */
+arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, ar_hands *hands,
+                                arras_error *err);
 void         ar_chunk_cache_free(ar_chunk_cache *cache); /* NULL is fine */
 /* Cells lo <= i < hi into memory given by the address of cell [0, 0, ...], by the calling thread.
  * Several threads at once. */
@@ -312,9 +336,10 @@ typedef struct ar_chunk_bands ar_chunk_bands;
 /* Bytes of one band; INT64_MAX: too many. */
 int64_t ar_chunk_band_bytes(const ar_store_info *info);
 /* Of a source in chunks without read_box, which must stay open, with axes and cells; together:
- * chunks that a thread decodes at once, 1 <= together <= ar_source_together. */
+ * chunks that a thread decodes at once, 1 <= together <= ar_source_together; hands: with which it
+ * does. */
 arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t n, int together,
-                                arras_error *err);
+                                ar_hands *hands, arras_error *err);
 void         ar_chunk_bands_free(ar_chunk_bands *b); /* NULL is fine */
 int          ar_chunk_bands_together(const ar_chunk_bands *b);
 /* Whether there are places enough for a box.  Others must not be taken. */
@@ -325,16 +350,15 @@ const int64_t *ar_chunk_bands_strides(const ar_chunk_bands *b);
 char *ar_chunk_bands_origin(const ar_chunk_bands *b, const int64_t *lo, const int64_t *hi);
 /* All cells of a box are there until it is given back.  Waits for who has other boxes in its
  * places: whoever takes boxes of several sources takes them in the same order as all others, and
- * one of each.  Several threads at once, each with scratch memory of its own. */
+ * one of each.  Several threads at once. */
 arras_status ar_chunk_bands_take(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                 ar_chunk_scratches *scratch, arras_error *err);
+                                 arras_error *err);
 void         ar_chunk_bands_give(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi);
 /* Takes a box, copies it to memory given by the address of cell [0, 0, ...], and gives it back. */
 arras_status ar_chunk_bands_read(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                 char *origin, const int64_t *strides, ar_chunk_scratches *scratch,
-                                 arras_error *err);
+                                 char *origin, const int64_t *strides, arras_error *err);
 /* As ar_chunk_cache_ahead. */
 arras_status ar_chunk_bands_ahead(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
-                                  int64_t calls, ar_chunk_scratches *scratch, arras_error *err);
+                                  int64_t calls, arras_error *err);
 
 #endif

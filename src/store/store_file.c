@@ -204,5 +204,8 @@ arras_status ar_file_appear(const char *temporary, const char *path, arras_error
 {
     if (rename_to_new(temporary, path) == 0)
         return ARRAS_OK;
+    if (errno == EEXIST || errno == ENOTEMPTY)
+        return ar_fail(err, ARRAS_EIO, "%s was made by others meanwhile; it stays as they left it",
+                       path);
     return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", path, strerror(errno));
 }

@@ -45,7 +45,7 @@ static arras_status list(ar_text *out, const char *path, const char *inside, arr
     if (status != ARRAS_OK)
         return status;
     ar_h5_enter();
-    file.file = ar_h5_open_file(path, H5F_ACC_RDONLY);
+    file.file = ar_h5_open_file(path);
     if (file.file < 0) {
         status = ar_h5_fail(err, ARRAS_EFORMAT, path, "not readable as HDF5");
     } else {

@@ -7,8 +7,8 @@
 
 /* Numbered functions (H5Oget_info_by_name2) keep the meaning they have in 1.10. */
 #define H5_USE_110_API
-#include "store/hdf5_library.h"
 #include "store/flat.h"
+#include "store/hdf5_library.h"
 #include "store/store.h"
 
 #include <sys/stat.h>
@@ -28,6 +28,8 @@ typedef struct {
 } ar_h5_reason;
 
 void ar_h5_why(ar_h5_reason *out);
+/* A function of ours that libhdf5 called had no memory: that is why what was called failed. */
+void ar_h5_no_memory(void);
 /* "NAME: WHAT: what libhdf5 says". */
 arras_status ar_h5_fail(arras_error *err, arras_status code, const char *name, const char *what);
 
@@ -42,12 +44,33 @@ hid_t ar_h5_keep(ar_h5_ids *ids, hid_t id);
 /* Why a call failed is still known afterwards. */
 void ar_h5_close(ar_h5_ids *ids);
 
+/* ---- How files are read (store_hdf5_reader.c) ------------------------------------------------ */
+
+/* Negative: failed.  Files behind external links are opened in the same way. */
+hid_t ar_h5_open_file(const char *path);
+/* That of the file in which an object is, whatever links lead to it; good while the object is open.
+ * -1: there is none. */
+int ar_h5_descriptor(hid_t object);
+/* Bytes of a file; beyond its end there are zeros. */
+herr_t ar_h5_read_at(int fd, haddr_t at, size_t size, void *bytes);
+
+/* Where a chunk is stored, as the index of its dataset says. */
+typedef struct {
+    bool     missing; /* it is not stored */
+    uint32_t skipped; /* a mask of filters that were not applied */
+    int64_t  at, bytes;
+} ar_h5_place;
+
+/* Of the chunk whose first cell is this one; false: it can't be found. */
+bool ar_h5_find_chunk(ar_h5_place *out, hid_t dataset, const hsize_t *first, ar_h5_reason *why);
+
 /* ---- Types (store_hdf5_type.c) --------------------------------------------------------------- */
 
 typedef struct {
     arras_dtype dtype;      /* ARRAS_NO_DTYPE: not numbers */
     bool        direct;     /* stored cells are those of dtype, up to the order of their bytes */
     int         swap;       /* bytes of the numbers that are in the other order; 0: none are */
+    bool        half;       /* numbers with 16 bits, where dtype has 32 */
     size_t      size;       /* bytes of a cell as stored */
     char        stored[64]; /* in words */
 } ar_h5_type;
@@ -56,8 +79,8 @@ typedef struct {
 void ar_h5_type_of(ar_h5_type *out, hid_t type);
 /* The type of cells in memory that cells of `stored` are converted to; negative: failed. */
 hid_t ar_h5_type_in_memory(arras_dtype dtype, hid_t stored);
-/* The type cells of dtype are stored as, as h5py does it. */
-hid_t ar_h5_type_to_store(arras_dtype dtype);
+/* The type cells of dtype are stored as, as h5py does it; half: with 16 bits for each number. */
+hid_t ar_h5_type_to_store(arras_dtype dtype, bool half);
 
 /* ---- Members of compound types (store_hdf5_member.c) ----------------------------------------- */
 
@@ -65,6 +88,7 @@ typedef struct {
     ar_h5_type type;
     size_t     at;     /* byte of it in a record */
     hid_t      memory; /* a record with this member only, as cells in memory are; to be closed */
+    bool       fixed;  /* records are as long in the file */
 } ar_h5_member;
 
 /* "x", or "position.x" of a record within a record. */
@@ -77,7 +101,8 @@ void ar_h5_members_print(ar_text *out, hid_t type);
 
 typedef struct {
     ar_codec_chain chain;
-    bool           direct; /* the chain is all that was done; otherwise libhdf5 has to decode */
+    bool           known; /* the chain is all that was done; otherwise libhdf5 has to decode */
+    int            first; /* which step of it is the first filter */
     char           missing[128]; /* a filter that nobody has, in words; "" for none */
     char           codecs[256];
 } ar_h5_filters;
@@ -123,9 +148,9 @@ arras_status ar_h5_attributes_visit(hid_t object, ar_on_attribute *each, void *c
 arras_status ar_h5_attributes_copy(hid_t to, hid_t from, bool same_cells, const char *name,
                                    arras_error *err);
 
-/* A new one. */
-arras_status ar_h5_attribute_write(hid_t to, const ar_attribute *a, const char *name,
-                                   arras_error *err);
+/* A new one of a dataset with cells of this type. */
+arras_status ar_h5_attribute_write(hid_t to, arras_dtype cells, const ar_attribute *a,
+                                   const char *name, arras_error *err);
 
 /* An attribute with its values in memory. */
 typedef struct {
@@ -143,34 +168,33 @@ void ar_h5_attribute_close(ar_h5_attribute *attribute);
 bool ar_h5_is_scale(hid_t dataset);
 
 void ar_h5_axes_read(ar_store_info *info, hid_t dataset);
-/* Names of axes as scales, which stand in the group of the dataset; coordinates come with them.
- * from: what it is like, -1 when that is no HDF5. */
-void ar_h5_axes_write(hid_t to, hid_t group, const ar_store_info *to_info, hid_t from,
-                      const ar_store_info *from_info);
 
 /* ---- Reading (store_hdf5_open.c, store_hdf5_read.c) ------------------------------------------ */
 
 typedef struct {
-    ar_source  base;
-    hid_t      file, dataset, memory_type; /* of cells as they are read */
-    int        fd;                         /* of the same file, for what needs no libhdf5 */
-    int64_t    file_size;
-    int64_t    offset;       /* of cells that lie in one piece; -1: they are not stored */
-    int        swap;         /* of these */
-    int        first_filter; /* which step of the chain that is: 1 after a swap */
-    size_t     chunk_bytes;
-    size_t     record, member_at; /* of cells that are members of records; record 0: they are not */
-    char       member[256];
-    bool       whole_filters; /* chunks that end beyond the array are not filtered */
-    void      *map;
-    size_t     map_size;
-    char       missing[128]; /* a filter nobody has: why cells can't be read */
+    ar_source base;
+    hid_t     file, dataset;
+    hid_t     stored_type, memory_type; /* of cells; -1: they need no conversion */
+    int       fd;                       /* of the file it is in, for what needs no libhdf5 */
+    int64_t   file_size;
+    int64_t   offset; /* of cells that lie in one piece; -1: they are not stored */
+    int       swap;   /* of these */
+    bool      half;
+    int       first_filter;             /* which step of the chain that is */
+    size_t    chunk_bytes, stored_size; /* of a chunk, and of a cell, as they were encoded */
+    size_t    record, member_at; /* of cells that are members of records; record 0: they are not */
+    char      member[256];
+    bool      fixed;         /* a cell, or record, has as many bytes in the file as its type says */
+    bool      whole_filters; /* chunks that end beyond the array are not filtered */
+    void     *map;
+    size_t    map_size;
+    char      missing[128]; /* a filter nobody has: why cells can't be read */
 } ar_h5_source;
 
-extern const ar_source_type ar_h5_chunked, ar_h5_contiguous, ar_h5_converted;
+extern const ar_source_type ar_h5_chunked, ar_h5_chunks_converted, ar_h5_contiguous,
+    ar_h5_converted;
 
 arras_status ar_h5_open(ar_source **out, const char *path, const char *inside, arras_error *err);
-hid_t ar_h5_open_file(const char *path, unsigned flags);
 /* The dataset of a source; -1 where that is of another format. */
 hid_t ar_h5_dataset_of(const ar_source *source);
 
@@ -189,8 +213,16 @@ typedef struct {
     int failed; /* why the first write failed that did; 0: none.  None is made after it */
 } ar_h5_disk;
 
-/* Flags as of H5Fopen, or H5F_ACC_TRUNC: a new one.  `disk` has to stay until it is closed. */
+/* Flags as of H5Fopen, or H5F_ACC_TRUNC: a new one.  `path` and `disk` have to stay until it is
+ * closed. */
 hid_t ar_h5_open_draft(const char *path, unsigned flags, ar_h5_disk *disk);
+
+/* An axis of a new dataset, and the scale that was made for it beside it. */
+typedef struct ar_h5_axis_use {
+    struct ar_h5_axis_use *next;
+    int                    axis;
+    char                   dataset[AR_H5_PATH], scale[AR_H5_PATH];
+} ar_h5_axis_use;
 
 /* A new file beside the one it is going to be; shared by the datasets that are written into it. */
 typedef struct ar_h5_draft {
@@ -203,6 +235,7 @@ typedef struct ar_h5_draft {
     bool                replaces;    /* it began as a copy of the target */
     bool                spoiled;     /* a dataset of the target was begun and not completed */
     struct stat         original;    /* which was this */
+    ar_h5_axis_use     *uses;
 } ar_h5_draft;
 
 /* The draft of a file, begun if there is none; there must be nothing of that name inside.  NULL:
@@ -216,13 +249,24 @@ arras_status ar_h5_draft_leave(ar_h5_draft *draft, bool keep, arras_error *err);
 arras_status ar_h5_draft_fail(arras_error *err, const ar_h5_draft *draft, const char *name,
                               const char *what);
 
-typedef struct {
+typedef struct ar_h5_sink {
     ar_sink      base;
     ar_h5_draft *draft;
     hid_t        dataset;
     ar_flat      cells; /* that lie in one piece */
     char         inside[AR_H5_PATH];
 } ar_h5_sink;
+
+/* ---- Axes of what is written (store_hdf5_axes.c) --------------------------------------------- */
+
+/* Names of the axes of a new dataset as scales, which stand in its group; coordinates come with
+ * them.  from: what it is like, -1 when that is no HDF5. */
+void ar_h5_axes_write(const ar_h5_sink *sink, hid_t group, hid_t from,
+                      const ar_store_info *from_info);
+/* Scales that this draft got for axes only make way for a dataset of their name: true when there
+ * was such a one, which is gone.  Then the dataset takes its place, if it can be a scale. */
+bool ar_h5_scale_yields(ar_h5_draft *draft, const char *inside);
+void ar_h5_scale_replace(const ar_h5_sink *sink);
 
 arras_status ar_h5_put(ar_sink *self, const int64_t *chunk, const ar_chunk_bytes *bytes,
                        arras_error *err);

@@ -4,6 +4,7 @@
 #if defined ARRAS_HAVE_HDF5
 #include "store/store_hdf5.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,28 +97,31 @@ static arras_status grow_in_draft(ar_h5_sink *s, const char *path, arras_error *
     return ARRAS_OK;
 }
 
-/* The name of the dataset as it was found, whatever the user wrote. */
-static arras_status set_inside(ar_h5_sink *s, const ar_h5_source *before, arras_error *err)
+/* The file it is in and its name there, whatever the user wrote and links led to. */
+static arras_status find_place(ar_h5_sink *s, char *path, const ar_h5_source *before,
+                               arras_error *err)
 {
-    ssize_t n;
+    ssize_t n, length;
 
     ar_h5_enter();
     n = H5Iget_name(before->dataset, s->inside, sizeof s->inside);
+    length = H5Fget_name(before->dataset, path, PATH_MAX);
     ar_h5_leave();
-    return n > 0 && (size_t)n < sizeof s->inside
+    return n > 0 && (size_t)n < sizeof s->inside && length > 0 && length < PATH_MAX
                ? ARRAS_OK
                : ar_fail(err, ARRAS_ENAME, "%s: its name is too long", before->base.name);
 }
 
 /* Takes `before` over. */
-static arras_status open_sink(ar_sink **out, ar_h5_source *before, const char *path, int axis,
-                              int64_t extra, arras_error *err)
+static arras_status open_sink(ar_sink **out, ar_h5_source *before, int axis, int64_t extra,
+                              arras_error *err)
 {
+    char         path[PATH_MAX];
     ar_h5_sink  *s = ar_alloc(1, sizeof *s);
     arras_status status = s ? check(before, axis, err) : ar_fail_memory(err, sizeof *s);
 
     if (status == ARRAS_OK)
-        status = set_inside(s, before, err);
+        status = find_place(s, path, before, err);
     if (status == ARRAS_OK)
         status = ar_sink_extend(&s->base, &before->base, axis, extra, err);
     if (status != ARRAS_OK) {
@@ -143,7 +147,6 @@ arras_status ar_h5_append(ar_sink **out, const char *path, const char *inside, i
     ar_source   *before = NULL;
     arras_status status = ar_h5_open(&before, path, inside, err);
 
-    return status == ARRAS_OK ? open_sink(out, (ar_h5_source *)before, path, axis, extra, err)
-                              : status;
+    return status == ARRAS_OK ? open_sink(out, (ar_h5_source *)before, axis, extra, err) : status;
 }
 #endif

@@ -3,8 +3,6 @@
 #if defined ARRAS_HAVE_HDF5
 #include "store/store_hdf5.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_BYTES = 1 << 20, SHOWN = 16 };
@@ -124,19 +122,6 @@ static void print_text(ar_text *out, const char *text, size_t size)
     }
 }
 
-/* The fewest digits that say which number it is. */
-static void print_real(ar_text *out, double x, bool single)
-{
-    char text[40];
-
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x)
-            break;
-    }
-    ar_text_add(out, text);
-}
-
 static void print_integer(ar_text *out, const char *value, size_t size, bool is_signed)
 {
     int64_t  i = 0;
@@ -166,8 +151,8 @@ static bool print_value(ar_text *out, const ar_h5_attribute *a, const char *valu
     } else if (class == H5T_STRING) {
         print_text(out, value, a->size);
     } else if (class == H5T_FLOAT && (a->size == 4 || a->size == 8)) {
-        print_real(out, a->size == 4 ? (double)*(const float *)value : *(const double *)value,
-                   a->size == 4);
+        ar_text_add_real(out, a->size == 4 ? (double)*(const float *)value : *(const double *)value,
+                         a->size == 4);
     } else if (class == H5T_INTEGER && a->size <= 8) {
         print_integer(out, value, a->size, H5Tget_sign(a->type) == H5T_SGN_2);
     } else {
@@ -230,7 +215,7 @@ static bool as_values(ar_attribute *out, const ar_h5_attribute *a)
     out->dtype = type.dtype;
     out->count = a->count;
     out->values = a->values;
-    if (a->values && type.direct && !type.swap)
+    if (a->values && type.direct && !type.swap && !type.half)
         return true;
     if (!a->values || a->count != 1 || H5Tget_class(a->type) != H5T_STRING)
         return false;
@@ -285,31 +270,45 @@ static bool is_portable(const ar_h5_attribute *a)
     return H5Tdetect_class(a->type, H5T_REFERENCE) <= 0 && (a->values || a->count == 0);
 }
 
+/* netCDF wants values of cells in the type of the cells; JSON has two types of numbers only. */
+static arras_dtype stored_type(const ar_attribute *a, arras_dtype cells)
+{
+    static const char *const names[] = { "_FillValue", "missing_value", "valid_min", "valid_max",
+                                         "valid_range" };
+
+    for (size_t i = 0; i < AR_COUNT(names); i++)
+        if (a->dtype != ARRAS_NO_DTYPE && strcmp(a->name, names[i]) == 0)
+            return cells;
+    return a->dtype;
+}
+
 /* Text as netCDF has it: one string of its own length. */
 static hid_t type_for(const ar_attribute *a)
 {
     hid_t type;
 
     if (a->dtype != ARRAS_NO_DTYPE)
-        return ar_h5_type_to_store(a->dtype);
+        return ar_h5_type_to_store(a->dtype, false);
     type = H5Tcopy(H5T_C_S1);
     if (type >= 0)
         H5Tset_size(type, (size_t)ar_max64(a->count, 1));
     return type;
 }
 
-arras_status ar_h5_attribute_write(hid_t to, const ar_attribute *a, const char *name,
-                                   arras_error *err)
+arras_status ar_h5_attribute_write(hid_t to, arras_dtype cells, const ar_attribute *a,
+                                   const char *name, arras_error *err)
 {
-    ar_h5_ids ids = { .n = 0 };
-    hsize_t   n = (hsize_t)a->count;
-    bool      one = a->count == 1 || a->dtype == ARRAS_NO_DTYPE;
-    hid_t     type = ar_h5_keep(&ids, type_for(a));
-    hid_t     space = ar_h5_keep(&ids, one ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, NULL));
-    hid_t     made =
-        type < 0 || space < 0
-                ? -1
-                : ar_h5_keep(&ids, H5Acreate2(to, a->name, type, space, H5P_DEFAULT, H5P_DEFAULT));
+    ar_attribute as_stored = { .dtype = stored_type(a, cells), .count = a->count };
+    ar_h5_ids    ids = { .n = 0 };
+    hsize_t      n = (hsize_t)a->count;
+    bool         one = a->count == 1 || a->dtype == ARRAS_NO_DTYPE;
+    hid_t        type = ar_h5_keep(&ids, type_for(a));
+    hid_t        stored = ar_h5_keep(&ids, type_for(&as_stored));
+    hid_t space = ar_h5_keep(&ids, one ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, NULL));
+    hid_t made =
+        type < 0 || stored < 0 || space < 0
+            ? -1
+            : ar_h5_keep(&ids, H5Acreate2(to, a->name, stored, space, H5P_DEFAULT, H5P_DEFAULT));
     arras_status status = ARRAS_OK;
 
     if (made < 0 || (a->count > 0 && H5Awrite(made, type, a->values) < 0))

@@ -92,8 +92,10 @@ void ar_h5_axes_read(ar_store_info *info, hid_t dataset)
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 typedef struct {
-    hid_t       to, group, from; /* the dataset, where it stands, and what it is like (or -1) */
-    const char *own_name;
+    const ar_h5_sink *sink;
+    hid_t             group, from; /* where it stands, and what it is like (or -1) */
+    const char       *own_name;
+    int               group_length; /* of the path: "/a/" */
 } axes_writer;
 
 /* Whether it is a line of so many cells, or one that can become so long: netCDF does not keep
@@ -155,51 +157,173 @@ static void make_scale(hid_t group, const char *name, int64_t length)
     ar_h5_close(&ids);
 }
 
+/* A line of this length that is called as the axis is its coordinates, wherever it comes from; not
+ * one that has an axis of another name. */
+static bool can_be_scale(hid_t dataset, const char *name, int64_t length)
+{
+    return has_length(dataset, length) &&
+           (H5DSis_scale(dataset) > 0 || H5DSset_scale(dataset, name) >= 0);
+}
+
 /* The scale of this name beside the dataset, made if there is nothing; negative: something else has
  * the name. */
-static hid_t find_scale(const axes_writer *w, int d, const char *name, int64_t length, bool copies)
+static hid_t find_scale(const axes_writer *w, int d, const char *name, int64_t length, bool copies,
+                        bool *is_new)
 {
     scale_copy copy = { w->group, name };
     hid_t      scale;
 
-    if (H5Lexists(w->group, name, H5P_DEFAULT) == 0 &&
+    *is_new = H5Lexists(w->group, name, H5P_DEFAULT) == 0;
+    if (*is_new &&
         !(copies && H5DSiterate_scales(w->from, (unsigned)d, NULL, copy_scale, &copy) > 0) &&
         H5Lexists(w->group, name, H5P_DEFAULT) == 0)
         make_scale(w->group, name, length);
     scale = H5Dopen2(w->group, name, H5P_DEFAULT);
-    if (scale >= 0 && (H5DSis_scale(scale) <= 0 || !has_length(scale, length))) {
+    if (scale >= 0 && !can_be_scale(scale, name, length)) {
         H5Dclose(scale);
         return -1;
     }
     return scale;
 }
 
-/* Names of axes are for people: where a scale is not to be had, a label does. */
-static void write_axis(const axes_writer *w, int d, const char *name, int64_t length, bool copies)
+/* Scales that were there before this draft never make way. */
+static void note_use(const axes_writer *w, int d, const char *name, bool is_new)
 {
-    bool  is_itself = strcmp(name, w->own_name) == 0;
-    hid_t scale = is_itself ? -1 : find_scale(w, d, name, length, copies);
+    ar_h5_draft    *draft = w->sink->draft;
+    ar_h5_axis_use *use = ar_alloc(1, sizeof *use);
 
-    if (is_itself && has_length(w->to, length))
-        H5DSset_scale(w->to, name);
-    else if (scale < 0 || H5DSattach_scale(w->to, scale, (unsigned)d) < 0)
-        H5DSset_label(w->to, (unsigned)d, name);
-    if (scale >= 0)
-        H5Dclose(scale);
+    if (!use)
+        return; /* then it does not make way */
+    snprintf(use->scale, sizeof use->scale, "%.*s%s", w->group_length, w->sink->inside, name);
+    snprintf(use->dataset, sizeof use->dataset, "%s", w->sink->inside);
+    use->axis = d;
+    for (const ar_h5_axis_use *u = draft->uses; u && !is_new; u = u->next)
+        is_new = strcmp(u->scale, use->scale) == 0;
+    if (!is_new) {
+        ar_free(use);
+        return;
+    }
+    use->next = draft->uses;
+    draft->uses = use;
 }
 
-void ar_h5_axes_write(hid_t to, hid_t group, const ar_store_info *to_info, hid_t from,
-                      const ar_store_info *from_info)
+static bool attach(const axes_writer *w, int d, const char *name, bool copies)
 {
-    char        own_name[256];
-    axes_writer w = { to, group, from, own_name };
+    int64_t length = w->sink->base.info.shape[d];
+    bool    is_new = false, done;
+    hid_t   scale = find_scale(w, d, name, length, copies, &is_new);
 
-    if (to_info->rank != from_info->rank)
+    done = scale >= 0 && H5DSattach_scale(w->sink->dataset, scale, (unsigned)d) >= 0;
+    if (done)
+        note_use(w, d, name, is_new);
+    if (scale >= 0)
+        H5Dclose(scale);
+    return done;
+}
+
+/* Where a name is taken, another one does; where there is no scale at all, a label does. */
+static void write_axis(const axes_writer *w, int d, const char *name, bool copies)
+{
+    const ar_store_info *info = &w->sink->base.info;
+    char                 other[sizeof info->axes[0] + 24];
+
+    snprintf(other, sizeof other, "%s_%" PRId64, name, info->shape[d]);
+    if (strcmp(name, w->own_name) == 0 && can_be_scale(w->sink->dataset, name, info->shape[d]))
         return;
-    leaf_name(own_name, sizeof own_name, to);
-    for (int d = 0; d < to_info->rank; d++)
-        if (from_info->axes[d][0] && !strchr(from_info->axes[d], '/'))
-            write_axis(&w, d, from_info->axes[d], to_info->shape[d],
-                       from >= 0 && to_info->shape[d] == from_info->shape[d]);
+    if ((strcmp(name, w->own_name) == 0 || !attach(w, d, name, copies)) &&
+        !attach(w, d, other, false))
+        H5DSset_label(w->sink->dataset, (unsigned)d, name);
+}
+
+void ar_h5_axes_write(const ar_h5_sink *s, hid_t group, hid_t from, const ar_store_info *from_info)
+{
+    const ar_store_info *info = &s->base.info;
+    const char          *own_name = strrchr(s->inside, '/') + 1;
+    axes_writer          w = { s, group, from, own_name, (int)(own_name - s->inside) };
+
+    for (int d = 0; d < info->rank; d++)
+        if (info->axes[d][0] && !strchr(info->axes[d], '/'))
+            write_axis(&w, d, info->axes[d],
+                       from >= 0 && info->rank == from_info->rank &&
+                           info->shape[d] == from_info->shape[d]);
+}
+
+/* ---- Datasets in the place of scales --------------------------------------------------------- */
+
+static int64_t length_of_axis(hid_t file, const ar_h5_axis_use *use)
+{
+    ar_h5_ids ids = { .n = 0 };
+    hsize_t   lengths[H5S_MAX_RANK];
+    hid_t     dataset = ar_h5_keep(&ids, H5Dopen2(file, use->dataset, H5P_DEFAULT));
+    hid_t     space = dataset < 0 ? -1 : ar_h5_keep(&ids, H5Dget_space(dataset));
+    int       rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, lengths, NULL);
+
+    ar_h5_close(&ids);
+    return use->axis < rank ? (int64_t)lengths[use->axis] : -1;
+}
+
+static void join_axis(hid_t file, const ar_h5_axis_use *use, hid_t scale,
+                      herr_t (*join)(hid_t dataset, hid_t scale, unsigned axis))
+{
+    hid_t dataset = H5Dopen2(file, use->dataset, H5P_DEFAULT);
+
+    if (dataset >= 0 && (scale < 0 || join(dataset, scale, (unsigned)use->axis) < 0))
+        H5DSset_label(dataset, (unsigned)use->axis, strrchr(use->scale, '/') + 1);
+    if (dataset >= 0)
+        H5Dclose(dataset);
+}
+
+bool ar_h5_scale_yields(ar_h5_draft *draft, const char *inside)
+{
+    hid_t scale = -1;
+    bool  found = false;
+
+    for (const ar_h5_axis_use *use = draft->uses; use; use = use->next) {
+        if (strcmp(use->scale, inside) != 0)
+            continue;
+        if (scale < 0)
+            scale = H5Dopen2(draft->file, inside, H5P_DEFAULT);
+        join_axis(draft->file, use, scale, H5DSdetach_scale);
+        found = scale >= 0;
+    }
+    if (found) {
+        H5Dclose(scale);
+        H5Ldelete(draft->file, inside, H5P_DEFAULT);
+    }
+    return found;
+}
+
+/* The scale under another name, as write_axis would have it. */
+static hid_t open_elsewhere(hid_t file, const ar_h5_axis_use *use, int64_t length)
+{
+    char path[AR_H5_PATH + 24];
+
+    snprintf(path, sizeof path, "%s_%" PRId64, use->scale, length);
+    if (H5Lexists(file, path, H5P_DEFAULT) == 0)
+        make_scale(file, path, length);
+    return H5Dopen2(file, path, H5P_DEFAULT);
+}
+
+void ar_h5_scale_replace(const ar_h5_sink *s)
+{
+    const char *name = strrchr(s->inside, '/') + 1;
+
+    for (ar_h5_axis_use **at = &s->draft->uses, *use; (use = *at);) {
+        if (strcmp(use->scale, s->inside) != 0) {
+            at = &use->next;
+            continue;
+        }
+        hid_t   file = s->draft->file, other = -1;
+        int64_t length = length_of_axis(file, use);
+        bool    fits = can_be_scale(s->dataset, name, length);
+
+        if (!fits)
+            other = open_elsewhere(file, use, length);
+        join_axis(file, use, fits ? s->dataset : other, H5DSattach_scale);
+        if (other >= 0)
+            H5Dclose(other);
+        *at = use->next;
+        ar_free(use);
+    }
 }
 #endif

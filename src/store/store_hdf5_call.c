@@ -11,12 +11,14 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static H5E_auto2_t     their_printer;
 static void           *their_data;
+static bool            no_memory;
 
 void ar_h5_enter(void)
 {
     pthread_mutex_lock(&lock);
     H5Eget_auto2(H5E_DEFAULT, &their_printer, &their_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    no_memory = false;
 }
 
 void ar_h5_leave(void)
@@ -26,6 +28,13 @@ void ar_h5_leave(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Of a chunk, or of the index in which it would be. */
+static bool says_not_stored(const char *text)
+{
+    return strstr(text, "chunk address isn't defined") ||
+           strstr(text, "storage is not initialized");
+}
+
 /* Upwards is from where it was noticed to the function that was called: the first is the cause. */
 static herr_t take_first(unsigned n, const H5E_error2_t *error, void *context)
 {
@@ -33,7 +42,7 @@ static herr_t take_first(unsigned n, const H5E_error2_t *error, void *context)
 
     if (n == 0) {
         snprintf(out->text, sizeof out->text, "%s", error->desc ? error->desc : "no reason given");
-        out->not_stored = strstr(out->text, "chunk storage is not allocated") != NULL;
+        out->not_stored = says_not_stored(out->text);
     }
     return 0;
 }
@@ -44,10 +53,14 @@ void ar_h5_why(ar_h5_reason *out)
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, out);
 }
 
+void ar_h5_no_memory(void) { no_memory = true; }
+
 arras_status ar_h5_fail(arras_error *err, arras_status code, const char *name, const char *what)
 {
     ar_h5_reason reason;
 
+    if (no_memory)
+        return ar_fail_memory(err, sizeof(H5FD_t));
     ar_h5_why(&reason);
     return ar_fail(err, code, "%s: %s: %s", name, what, reason.text);
 }

@@ -18,18 +18,22 @@ typedef struct {
 
 typedef struct {
     ar_h5_disk *disk;
+    const char *path;
 } access_info;
 
+/* Links to other files are not followed: they are no drafts. */
 static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t most)
 {
     const access_info *info = H5Pget_driver_info(access);
     struct stat        st;
-    disk_file         *f = info && fstat(info->disk->fd, &st) == 0 ? ar_alloc(1, sizeof *f) : NULL;
+    disk_file         *f;
 
-    (void)name, (void)flags, (void)most;
+    (void)flags, (void)most;
+    if (!info || strcmp(name, info->path) != 0 || fstat(info->disk->fd, &st) != 0)
+        return NULL;
+    f = ar_alloc(1, sizeof *f);
     if (!f) {
-        if (info)
-            info->disk->failed = ENOMEM;
+        ar_h5_no_memory();
         return NULL;
     }
     f->disk = info->disk;
@@ -71,27 +75,11 @@ static haddr_t get_eof(const H5FD_t *file, H5FD_mem_t type)
     return ((const disk_file *)file)->eof;
 }
 
-/* Beyond the end there are zeros. */
 static herr_t read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
                          void *bytes)
 {
-    const disk_file *f = (const disk_file *)file;
-
     (void)type, (void)transfer;
-    for (size_t have = 0; have < size;) {
-        ssize_t got = pread(f->disk->fd, (char *)bytes + have, size - have, (off_t)(at + have));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0) {
-            memset((char *)bytes + have, 0, size - have);
-            break;
-        }
-        have += (size_t)got;
-    }
-    return 0;
+    return ar_h5_read_at(((const disk_file *)file)->disk->fd, at, size, bytes);
 }
 
 static herr_t write_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
@@ -162,7 +150,7 @@ enum { LARGE = 1 << 18, PAGE = 4096 };
 hid_t ar_h5_open_draft(const char *path, unsigned flags, ar_h5_disk *disk)
 {
     ar_h5_ids   ids = { .n = 0 };
-    access_info info = { disk };
+    access_info info = { disk, path };
     hid_t       id = driver_id(), file = -1;
     hid_t       access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS));
 

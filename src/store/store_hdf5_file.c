@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,12 +58,10 @@ static arras_status copy_file(int to, int from, const char *name, arras_error *e
 /* libhdf5 has the target open meanwhile, with its lock: nobody writes to it. */
 static arras_status copy_target(ar_h5_draft *draft, hid_t original, arras_error *err)
 {
-    void *handle = NULL;
-    int   from;
+    int from = ar_h5_descriptor(original);
 
-    if (H5Fget_vfd_handle(original, H5P_DEFAULT, &handle) < 0 || !handle)
+    if (from < 0)
         return ar_h5_fail(err, ARRAS_EIO, draft->target, "libhdf5 has no descriptor for it");
-    from = *(int *)handle;
     if (fstat(from, &draft->original) != 0 ||
         fchmod(draft->disk.fd, draft->original.st_mode & 07777) != 0)
         return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", draft->target, strerror(errno));
@@ -73,6 +72,12 @@ static arras_status copy_target(ar_h5_draft *draft, hid_t original, arras_error 
 
 static void free_draft(ar_h5_draft *draft)
 {
+    while (draft->uses) {
+        ar_h5_axis_use *use = draft->uses;
+
+        draft->uses = use->next;
+        ar_free(use);
+    }
     if (draft->disk.fd >= 0)
         close(draft->disk.fd);
     ar_draft_name_free(&draft->path);
@@ -94,8 +99,6 @@ static void destroy_draft(ar_h5_draft *draft)
 arras_status ar_h5_draft_fail(arras_error *err, const ar_h5_draft *draft, const char *name,
                               const char *what)
 {
-    if (draft && draft->disk.failed == ENOMEM)
-        return ar_fail_memory(err, sizeof(H5FD_t));
     if (draft && draft->disk.failed)
         return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", name, strerror(draft->disk.failed));
     return ar_h5_fail(err, ARRAS_EIO, name, what);
@@ -161,21 +164,34 @@ static ar_h5_draft *find_draft(const char *target)
 
 /* ---- Free places in a file ------------------------------------------------------------------- */
 
+/* A group of this file: what a link to another one leads to can't be written through it. */
+static bool is_group_here(bool *elsewhere, hid_t file, const char *part)
+{
+    H5O_info_t object, root;
+    bool found = H5Oget_info_by_name2(file, part, &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+                 H5Oget_info_by_name2(file, "/", &root, H5O_INFO_BASIC, H5P_DEFAULT) >= 0;
+
+    *elsewhere = found && object.fileno != root.fileno;
+    return found && object.type == H5O_TYPE_GROUP && !*elsewhere;
+}
+
 static arras_status check_part(bool *there, hid_t file, const char *path, const char *part,
                                bool is_last, arras_error *err)
 {
-    htri_t     exists = H5Lexists(file, part, H5P_DEFAULT);
-    H5O_info_t object;
+    htri_t exists = H5Lexists(file, part, H5P_DEFAULT);
+    bool   elsewhere;
 
     *there = exists > 0;
     if (exists < 0)
         return ar_h5_fail(err, ARRAS_EFORMAT, path, part);
     if (*there && is_last)
         return ar_fail(err, ARRAS_EIO, "%s has %s already; choose another name", path, part);
-    if (*there && (H5Oget_info_by_name2(file, part, &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0 ||
-                   object.type != H5O_TYPE_GROUP))
-        return ar_fail(err, ARRAS_EIO, "%s: %s is no group, nothing can be in it", path, part);
-    return ARRAS_OK;
+    if (!*there || is_group_here(&elsewhere, file, part))
+        return ARRAS_OK;
+    if (elsewhere)
+        return ar_fail(err, ARRAS_EIO, "%s: %s is a link to another file; write to that one", path,
+                       part);
+    return ar_fail(err, ARRAS_EIO, "%s: %s is no group, nothing can be in it", path, part);
 }
 
 /* Every part of the path on the way is a group or not there, and its end is not there. */
@@ -205,7 +221,7 @@ static arras_status start_draft(ar_h5_draft *draft, const char *path, bool exist
 
     if (!exists)
         return start_new(draft, err);
-    original = ar_h5_open_file(draft->target, H5F_ACC_RDONLY);
+    original = ar_h5_open_file(draft->target);
     if (original < 0)
         return ar_h5_fail(err, ARRAS_EIO, path,
                           "nothing can be added to what is no readable HDF5 file");
@@ -252,7 +268,9 @@ arras_status ar_h5_draft_join(ar_h5_draft **out, const char *path, const char *i
     ar_h5_draft *draft = status == ARRAS_OK ? find_draft(target) : NULL;
 
     if (draft)
-        status = inside ? check_free(draft->file, path, inside, err) : ARRAS_OK;
+        status = inside && !ar_h5_scale_yields(draft, inside)
+                     ? check_free(draft->file, path, inside, err)
+                     : ARRAS_OK;
     else if (status == ARRAS_OK)
         status = new_draft(&draft, path, target, exists, inside, err);
     if (status != ARRAS_OK)
@@ -262,8 +280,23 @@ arras_status ar_h5_draft_join(ar_h5_draft **out, const char *path, const char *i
     return ARRAS_OK;
 }
 
+/* Held by one process at a time while it looks at a file and then replaces it.  Not the file's own
+ * lock: readers have that as long as they like.  Where there are no locks nobody waits. */
+static int lock_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/'); /* paths of targets are absolute */
+    char        folder[PATH_MAX];
+    int         fd;
+
+    snprintf(folder, sizeof folder, "%.*s", (int)ar_max64(slash - path, 1), path);
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        ;
+    return fd;
+}
+
 /* What somebody else wrote into the target since it was copied would be lost. */
-static arras_status replace_target(const ar_h5_draft *draft, arras_error *err)
+static arras_status rename_unchanged(const ar_h5_draft *draft, arras_error *err)
 {
     struct stat now;
 
@@ -274,9 +307,23 @@ static arras_status replace_target(const ar_h5_draft *draft, arras_error *err)
         return ar_fail(err, ARRAS_EIO,
                        "%s was changed by others meanwhile; it stays as they left it",
                        draft->target);
-    if (fsync(draft->disk.fd) != 0 || rename(draft->path.data, draft->target) != 0)
+    if (rename(draft->path.data, draft->target) != 0)
         return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", draft->target, strerror(errno));
     return ARRAS_OK;
+}
+
+static arras_status replace_target(const ar_h5_draft *draft, arras_error *err)
+{
+    arras_status status;
+    int          lock;
+
+    if (fsync(draft->disk.fd) != 0)
+        return ar_fail(err, ARRAS_EIO, "cannot write %s: %s", draft->target, strerror(errno));
+    lock = lock_folder(draft->target);
+    status = rename_unchanged(draft, err);
+    if (lock >= 0)
+        close(lock);
+    return status;
 }
 
 static arras_status commit_draft(ar_h5_draft *draft, arras_error *err)

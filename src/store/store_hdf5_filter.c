@@ -101,7 +101,7 @@ static void add_other(ar_h5_filters *out, const stored_filter *filter)
     snprintf(words, sizeof words, "filter %d%s%s%s", filter->id, *filter->name ? " (" : "",
              filter->name, *filter->name ? ")" : "");
     add_words(out, words);
-    out->direct = false;
+    out->known = false;
     if (H5Zfilter_avail(filter->id) <= 0)
         memcpy(out->missing, words, sizeof words);
 }
@@ -123,14 +123,19 @@ arras_status ar_h5_filters_read(ar_h5_filters *out, hid_t plist, const ar_h5_typ
     int           n = H5Pget_nfilters(plist);
     stored_filter filter;
 
-    *out = (ar_h5_filters){ .direct = type->direct, .chain.cell_size = (int)type->size };
+    *out = (ar_h5_filters){ .known = true, .chain.cell_size = (int)type->size };
     if (n < 0)
         return ar_h5_fail(err, ARRAS_EFORMAT, name, "its filters can't be read");
+    if (type->half) {
+        add_step(&out->chain, &ar_codec_float16);
+        add_words(out, ar_codec_float16.name);
+    }
     if (type->swap) {
         ar_codec_step *step = add_step(&out->chain, &ar_codec_swap);
 
         step->values[step->nvalues++] = type->swap;
     }
+    out->first = out->chain.n;
     for (int i = 0; i < n; i++) {
         if (!read_filter(&filter, plist, (unsigned)i))
             return ar_h5_fail(err, ARRAS_EFORMAT, name, "a filter can't be read");
@@ -142,9 +147,10 @@ arras_status ar_h5_filters_read(ar_h5_filters *out, hid_t plist, const ar_h5_typ
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 /* Two filters keep the bytes of a chunk, for memory to decode it into. */
-static void set_chunk_bytes(unsigned *values, H5Z_filter_t id, const ar_store_info *info)
+static void set_chunk_bytes(unsigned *values, H5Z_filter_t id, const ar_store_info *info,
+                            int cell_size)
 {
-    size_t bytes = arras_dtype_size(info->dtype);
+    size_t bytes = (size_t)cell_size;
 
     for (int d = 0; d < info->rank; d++)
         bytes *= (size_t)info->chunk[d]; /* less than 4 GiB: it was checked */
@@ -155,7 +161,7 @@ static void set_chunk_bytes(unsigned *values, H5Z_filter_t id, const ar_store_in
 }
 
 static herr_t set_filter(hid_t plist, const known_filter *filter, const ar_codec_step *step,
-                         const ar_store_info *info, bool pretended)
+                         const ar_store_info *info, int cell_size, bool pretended)
 {
     enum { LEVELS = 9 }; /* that others have; any of them decodes what more effort made */
     unsigned values[AR_CODEC_PARAMETERS] = { 0 };
@@ -172,7 +178,7 @@ static herr_t set_filter(hid_t plist, const known_filter *filter, const ar_codec
                            values[1]);
     default: break;
     }
-    set_chunk_bytes(values, filter->id, info);
+    set_chunk_bytes(values, filter->id, info, cell_size);
     /* A plug-in for bitshuffle puts versions and the size of cells before what it is given. */
     if (filter->id == BITSHUFFLE && H5Zfilter_avail(BITSHUFFLE) > 0 && !pretended)
         first = 3;
@@ -191,7 +197,8 @@ void ar_h5_filters_adapt(ar_codec_chain *chain)
 arras_status ar_h5_filters_write(hid_t plist, const ar_codec_chain *chain, uint32_t pretended,
                                  const ar_store_info *info, const char *name, arras_error *err)
 {
-    for (int i = 0; i < chain->n; i++) {
+    /* That cells have 16 bits is said by their type. */
+    for (int i = ar_chain_is_half(chain) ? 1 : 0; i < chain->n; i++) {
         const ar_codec_step *step = &chain->steps[i];
         const known_filter  *filter = find_codec(step->codec);
 
@@ -200,7 +207,8 @@ arras_status ar_h5_filters_write(hid_t plist, const ar_codec_chain *chain, uint3
                            "%s: HDF5 has no codec %s; it has shuffle, deflate, fletcher32, szip, "
                            "lzf, lz4, blosc, bitshuffle and zstd",
                            name, step->codec->name);
-        if (set_filter(plist, filter, step, info, pretended >> (filter - known) & 1) < 0)
+        if (set_filter(plist, filter, step, info, chain->cell_size,
+                       pretended >> (filter - known) & 1) < 0)
             return ar_h5_fail(err, ARRAS_EINVAL, name, step->codec->name);
     }
     return ARRAS_OK;

@@ -337,7 +337,8 @@ static bool compare_entry(void *context, const walk *w, const entry *e)
     return true;
 }
 
-/* Three edits make a name another one; a name that is there has a header that is damaged. */
+/* Three edits make a name another one; a name that is there has a header that is damaged, or is a
+ * link to what is not there. */
 arras_status ar_h5_no_dataset(const ar_h5_file *file, const char *inside, arras_error *err)
 {
     nearest      n = { .wanted = inside, .distance = 4 };
@@ -354,6 +355,9 @@ arras_status ar_h5_no_dataset(const ar_h5_file *file, const char *inside, arras_
         return status;
     if (n.distance == 0)
         return ar_fail(err, ARRAS_EFORMAT, "%s:%s: its header can't be read: %s", file->path,
+                       inside, why.text);
+    if (H5Lexists(file->file, inside, H5P_DEFAULT) > 0)
+        return ar_fail(err, ARRAS_EFORMAT, "%s:%s is a link that leads nowhere: %s", file->path,
                        inside, why.text);
     return ar_fail(err, ARRAS_ENAME, "%s has no array %s%s%s%s", file->path, inside,
                    n.distance < 4 ? "; is it " : "", n.path, n.distance < 4 ? "?" : "");

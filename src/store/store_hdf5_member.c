@@ -110,7 +110,8 @@ arras_status ar_h5_member_find(ar_h5_member *out, hid_t stored, const char *memb
 
     found.memory = find(&found, stored, member);
     if (found.memory >= 0) {
-        found.type.direct = found.type.direct && is_fixed(stored, 0);
+        found.fixed = is_fixed(stored, 0);
+        found.type.direct = found.type.direct && found.fixed;
         *out = found;
         return ARRAS_OK;
     }

@@ -12,19 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One file with one descriptor, whatever the environment says; file systems without locks are used
- * without them. */
-hid_t ar_h5_open_file(const char *path, unsigned flags)
-{
-    ar_h5_ids ids = { .n = 0 };
-    hid_t     access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS)), file = -1;
-
-    if (access >= 0 && H5Pset_fapl_sec2(access) >= 0 && H5Pset_file_locking(access, 1, 1) >= 0)
-        file = H5Fopen(path, flags, access);
-    ar_h5_close(&ids);
-    return file;
-}
-
 /* ---- Geometry -------------------------------------------------------------------------------- */
 
 static arras_status read_shape(ar_store_info *info, hid_t space, const char *name, arras_error *err)
@@ -68,6 +55,7 @@ static arras_status read_chunk_shape(ar_h5_source *s, hid_t plist, size_t cell_s
     }
     info->chunked = true;
     s->chunk_bytes = (size_t)bytes;
+    s->stored_size = cell_size;
     return ARRAS_OK;
 }
 
@@ -89,7 +77,7 @@ static void map_cells(ar_h5_source *s, int64_t bytes)
 {
     int64_t page = sysconf(_SC_PAGESIZE), first = s->offset / page * page;
     size_t  size = (size_t)(s->offset - first + bytes);
-    bool    as_is = s->swap == 0 && s->base.info.dtype != ARRAS_BOOL &&
+    bool    as_is = s->swap == 0 && !s->half && s->base.info.dtype != ARRAS_BOOL &&
                  s->offset % (int64_t)arras_dtype_size(s->base.info.dtype) == 0;
     void *map =
         as_is && bytes > 0 ? mmap(NULL, size, PROT_READ, MAP_SHARED, s->fd, first) : MAP_FAILED;
@@ -140,6 +128,20 @@ static const char *layout_words(H5D_layout_t layout, bool external)
     }
 }
 
+/* libhdf5 1.10 reads as many cells as the shape says, however few there are in the header. */
+static arras_status check_compact(const ar_h5_source *s, size_t cell_size, arras_error *err)
+{
+    const ar_store_info *info = &s->base.info;
+    int64_t              bytes;
+
+    if (ar_flat_bytes(&bytes, (int64_t)cell_size, info->rank, info->shape) &&
+        bytes <= info->stored_bytes)
+        return ARRAS_OK;
+    return ar_fail(err, ARRAS_EFORMAT,
+                   "%s: %" PRId64 " bytes are stored, which is less than its shape makes",
+                   s->base.name, info->stored_bytes);
+}
+
 /* whole: of what is stored for a cell, of which it may be a member. */
 static arras_status read_chunked(ar_h5_source *s, hid_t plist, const ar_h5_type *whole,
                                  arras_error *err)
@@ -157,12 +159,14 @@ static arras_status read_chunked(ar_h5_source *s, hid_t plist, const ar_h5_type 
     s->whole_filters = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
     memcpy(s->base.info.codecs, filters.codecs, sizeof filters.codecs);
     memcpy(s->missing, filters.missing, sizeof s->missing);
-    if (!filters.direct)
+    if (!filters.known || !s->fixed || s->base.info.dtype == ARRAS_NO_DTYPE)
         return ARRAS_OK;
-    s->base.type = &ar_h5_chunked;
     s->base.chain = filters.chain;
-    s->first_filter = whole->swap ? 1 : 0;
-    s->base.record = (ar_record){ s->record, s->member_at, s->record && s->swap };
+    s->first_filter = filters.first;
+    s->base.type = whole->direct ? &ar_h5_chunked : &ar_h5_chunks_converted;
+    if (whole->direct)
+        s->base.record =
+            (ar_record){ s->record, s->member_at, s->record && s->swap, s->record && s->half };
     return ARRAS_OK;
 }
 
@@ -177,12 +181,16 @@ static arras_status read_layout(ar_h5_source *s, hid_t plist, const ar_h5_type *
     s->base.info.stored_bytes = (int64_t)H5Dget_storage_size(s->dataset);
     s->base.type = &ar_h5_converted;
     s->swap = type->swap;
-    if (s->record) {
-        whole.size = s->record;
+    s->half = type->half;
+    if (s->record || !type->direct) { /* the bytes of all of a cell are left as they are */
+        whole.size = s->record ? s->record : type->size;
         whole.swap = 0;
+        whole.half = false;
     }
     if (layout == H5D_CHUNKED)
         return read_chunked(s, plist, &whole, err);
+    if (layout == H5D_COMPACT && type->dtype != ARRAS_NO_DTYPE)
+        return check_compact(s, whole.size, err);
     if (layout != H5D_CONTIGUOUS || external || !type->direct)
         return ARRAS_OK;
     s->base.type = &ar_h5_contiguous;
@@ -197,9 +205,11 @@ static arras_status read_type(ar_h5_source *s, hid_t stored, const ar_h5_type *t
     memcpy(s->base.info.stored, type->stored, sizeof type->stored);
     if (type->dtype == ARRAS_NO_DTYPE)
         return ARRAS_OK;
+    s->stored_type = H5Tcopy(stored);
     if (s->memory_type < 0)
         s->memory_type = ar_h5_type_in_memory(type->dtype, stored);
-    if (s->memory_type < 0 || H5Tget_size(s->memory_type) != arras_dtype_size(type->dtype))
+    if (s->memory_type < 0 || s->stored_type < 0 ||
+        H5Tget_size(s->memory_type) != arras_dtype_size(type->dtype))
         return ar_h5_fail(err, ARRAS_EFORMAT, s->base.name, "its type can't be converted");
     return read_fill(s, plist, err);
 }
@@ -213,6 +223,7 @@ static arras_status read_member(ar_h5_source *s, ar_h5_type *type, hid_t stored,
         return status;
     s->record = H5Tget_size(stored);
     s->member_at = member.at;
+    s->fixed = member.fixed;
     s->memory_type = member.memory;
     *type = member.type;
     return ARRAS_OK;
@@ -300,17 +311,14 @@ static arras_status find_object(ar_h5_source *s, const ar_h5_file *file, char *i
 static arras_status open_dataset(ar_h5_source *s, const ar_h5_file *file, char *inside,
                                  arras_error *err)
 {
-    ar_h5_reason why;
-
     snprintf(s->base.name, sizeof s->base.name, "%s:%s", file->path, inside);
     arras_status status = find_object(s, file, inside, err);
     if (status != ARRAS_OK)
         return status;
     s->dataset = H5Dopen2(file->file, inside, H5P_DEFAULT);
-    if (s->dataset >= 0)
-        return ARRAS_OK;
-    ar_h5_why(&why);
-    return ar_fail(err, ARRAS_EFORMAT, "%s: its header can't be read: %s", s->base.name, why.text);
+    return s->dataset >= 0
+               ? ARRAS_OK
+               : ar_h5_fail(err, ARRAS_EFORMAT, s->base.name, "its header can't be read");
 }
 
 /* Without a name it is the only one there. */
@@ -325,24 +333,24 @@ static arras_status find_dataset(ar_h5_source *s, const ar_h5_file *file, const 
     else
         ar_text_printf(&path, "%s%s", *inside == '/' ? "" : "/", inside);
     if (status == ARRAS_OK && path.failed)
-        status = ar_fail_memory(err, strlen(inside));
+        status = ar_fail_memory(err, path.capacity);
     if (status == ARRAS_OK)
         status = open_dataset(s, file, path.data, err);
     ar_text_free(&path);
     return status;
 }
 
-/* libhdf5's own descriptor: another one could be of a file that took this one's name. */
-static arras_status take_descriptor(ar_h5_source *s, const char *path, arras_error *err)
+/* libhdf5's own: another one could be of a file that took this one's name; and a link may have led
+ * to another file. */
+static arras_status take_descriptor(ar_h5_source *s, arras_error *err)
 {
-    void       *handle = NULL;
     struct stat st;
 
-    if (H5Fget_vfd_handle(s->file, H5P_DEFAULT, &handle) < 0 || !handle)
-        return ar_h5_fail(err, ARRAS_EIO, path, "libhdf5 has no descriptor for it");
-    s->fd = *(int *)handle;
+    s->fd = ar_h5_descriptor(s->dataset);
+    if (s->fd < 0)
+        return ar_h5_fail(err, ARRAS_EIO, s->base.name, "libhdf5 has no descriptor for it");
     if (fstat(s->fd, &st) != 0)
-        return ar_fail(err, ARRAS_EIO, "%s: its size can't be found", path);
+        return ar_fail(err, ARRAS_EIO, "%s: its size can't be found", s->base.name);
     s->file_size = st.st_size;
     return ARRAS_OK;
 }
@@ -353,15 +361,15 @@ static arras_status open_source(ar_h5_source *s, const char *path, const char *i
     ar_h5_file   file = { .path = path };
     arras_status status;
 
-    s->file = file.file = ar_h5_open_file(path, H5F_ACC_RDONLY);
+    s->file = file.file = ar_h5_open_file(path);
     if (s->file < 0)
         return ar_h5_fail(err, ARRAS_EFORMAT, path, "not readable as HDF5");
     snprintf(s->base.info.format, sizeof s->base.info.format, "%s",
              H5Aexists_by_name(s->file, "/", "_NCProperties", H5P_DEFAULT) > 0 ? "netCDF-4"
                                                                                : "HDF5");
-    status = take_descriptor(s, path, err);
+    status = find_dataset(s, &file, inside, err);
     if (status == ARRAS_OK)
-        status = find_dataset(s, &file, inside, err);
+        status = take_descriptor(s, err);
     if (status == ARRAS_OK)
         status = read_info(s, err);
     if (status == ARRAS_OK)
@@ -390,8 +398,9 @@ arras_status ar_h5_open(ar_source **out, const char *path, const char *inside, a
         return status;
     if (!s)
         return ar_fail_memory(err, sizeof *s);
-    s->file = s->dataset = s->memory_type = -1;
+    s->file = s->dataset = s->memory_type = s->stored_type = -1;
     s->base.type = &ar_h5_converted;
+    s->fixed = true;
     ar_h5_enter();
     status = open_source(s, path, inside, err);
     ar_h5_leave();

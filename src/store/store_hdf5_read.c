@@ -3,6 +3,7 @@
 #include "store/store.h"
 #if defined ARRAS_HAVE_HDF5
 #include "store/flat.h"
+#include "store/store_file.h"
 #include "store/store_hdf5.h"
 
 #include <stdio.h>
@@ -19,6 +20,8 @@ static void close_source(ar_source *self)
         H5Dclose(s->dataset);
     if (s->memory_type >= 0)
         H5Tclose(s->memory_type);
+    if (s->stored_type >= 0)
+        H5Tclose(s->stored_type);
     if (s->file >= 0)
         H5Fclose(s->file);
     ar_h5_leave();
@@ -61,42 +64,35 @@ static arras_status fail_chunk(const ar_h5_source *s, const int64_t *chunk, cons
     return ar_fail(err, ARRAS_EFORMAT, "%s: chunk [%s]: %s", s->base.name, numbers, what);
 }
 
-/* That a chunk is not stored is told as a failure. */
-static arras_status chunk_size(hsize_t *size, bool *missing, const ar_h5_source *s,
-                               const hsize_t *at, const int64_t *chunk, arras_error *err)
+/* Without filters its cells are what is stored; and no chunk is longer than its file. */
+static arras_status check_place(const ar_h5_source *s, const ar_h5_place *place,
+                                const int64_t *chunk, arras_error *err)
 {
-    ar_h5_reason why = { .not_stored = true };
+    bool filtered = s->base.chain.n > s->first_filter;
+    char why[120] = "";
 
-    *size = 0;
-    if (H5Dget_chunk_storage_size(s->dataset, at, size) < 0)
-        ar_h5_why(&why);
-    *missing = *size == 0 && why.not_stored;
-    if (*missing || (*size > 0 && *size <= (hsize_t)s->file_size))
-        return ARRAS_OK;
-    if (*size > 0)
-        snprintf(why.text, sizeof why.text, "said to have %" PRIu64 " bytes, the file has %" PRId64,
-                 (uint64_t)*size, s->file_size);
-    return fail_chunk(s, chunk, why.text, err);
+    if (place->bytes < 1 || place->bytes > s->file_size || place->at > s->file_size - place->bytes)
+        snprintf(why, sizeof why,
+                 "said to have %" PRId64 " bytes at byte %" PRId64 ", the file has %" PRId64,
+                 place->bytes, place->at, s->file_size);
+    else if (!filtered && (size_t)place->bytes != s->chunk_bytes)
+        snprintf(why, sizeof why, "said to have %" PRId64 " bytes, chunks without filters have %zu",
+                 place->bytes, s->chunk_bytes);
+    return *why ? fail_chunk(s, chunk, why, err) : ARRAS_OK;
 }
 
-static arras_status read_stored(const ar_h5_source *s, const hsize_t *at, const int64_t *chunk,
-                                ar_chunk_bytes *out, arras_error *err)
+static arras_status find_chunk(ar_h5_place *out, const ar_h5_source *s, const hsize_t *first,
+                               const int64_t *chunk, arras_error *err)
 {
-    hsize_t      size;
     ar_h5_reason why;
-    arras_status status = chunk_size(&size, &out->missing, s, at, chunk, err);
+    bool         found;
 
-    if (status != ARRAS_OK || out->missing)
-        return status;
-    ar_text_cut(&out->bytes, 0);
-    if (!ar_text_reserve(&out->bytes, (size_t)size))
-        return ar_fail_memory(err, (size_t)size);
-    if (H5Dread_chunk(s->dataset, H5P_DEFAULT, at, &out->skipped, out->bytes.data) < 0) {
-        ar_h5_why(&why);
+    ar_h5_enter();
+    found = ar_h5_find_chunk(out, s->dataset, first, &why);
+    ar_h5_leave();
+    if (!found)
         return fail_chunk(s, chunk, why.text, err);
-    }
-    out->bytes.length = (size_t)size;
-    return ARRAS_OK;
+    return out->missing ? ARRAS_OK : check_place(s, out, chunk, err);
 }
 
 /* From a mask of filters to one of steps of the chain.  A file may ask that chunks which end beyond
@@ -116,22 +112,88 @@ static arras_status fetch(ar_source *self, const int64_t *chunk, ar_chunk_bytes 
                           arras_error *err)
 {
     ar_h5_source *s = (ar_h5_source *)self;
-    hsize_t       at[ARRAS_MAX_RANK];
+    hsize_t       first[ARRAS_MAX_RANK];
+    ar_h5_place   place;
     arras_status  status;
 
     for (int d = 0; d < self->info.rank; d++)
-        at[d] = (hsize_t)(chunk[d] * self->info.chunk[d]);
-    ar_h5_enter();
-    status = read_stored(s, at, chunk, out, err);
-    ar_h5_leave();
-    if (status == ARRAS_OK && !out->missing)
-        out->skipped = skipped_steps(s, out->skipped, at);
-    return status;
+        first[d] = (hsize_t)(chunk[d] * self->info.chunk[d]);
+    status = find_chunk(&place, s, first, chunk, err);
+    if (status != ARRAS_OK)
+        return status;
+    out->missing = place.missing;
+    if (place.missing)
+        return ARRAS_OK;
+    ar_text_cut(&out->bytes, 0);
+    if (!ar_text_reserve(&out->bytes, (size_t)place.bytes))
+        return ar_fail_memory(err, (size_t)place.bytes);
+    out->bytes.length = (size_t)place.bytes;
+    out->skipped = skipped_steps(s, place.skipped, first);
+    return ar_file_read(s->fd, out->bytes.data, place.bytes, place.at, self->name, err);
 }
 
 const ar_source_type ar_h5_chunked = {
     .fetch = fetch, .describe = describe, .attributes = attributes, .close = close_source
 };
+
+/* ---- The same, of types that only libhdf5 converts ------------------------------------------- */
+
+static size_t max_size(size_t a, size_t b) { return a > b ? a : b; }
+
+/* In place: `cells` has room for n of either type.  libhdf5 wants to know what was there before
+ * where records are concerned. */
+static arras_status convert(const ar_h5_source *s, char *cells, size_t n, arras_error *err)
+{
+    size_t       bytes = n * max_size(s->stored_size, arras_dtype_size(s->base.info.dtype));
+    char        *before = ar_alloc(bytes, 1);
+    arras_status status = ARRAS_OK;
+
+    if (!before)
+        return ar_fail_memory(err, bytes);
+    ar_h5_enter();
+    if (H5Tconvert(s->stored_type, s->memory_type, n, cells, before, H5P_DEFAULT) < 0)
+        status = ar_h5_fail(err, ARRAS_EFORMAT, s->base.name, "cells can't be converted");
+    ar_h5_leave();
+    ar_free(before);
+    return status;
+}
+
+/* Not read by libhdf5: it does not look whether as many bytes come out of a chunk as it copies. */
+static arras_status read_chunk_converted(ar_source *self, const int64_t *chunk, void *cells,
+                                         size_t size, ar_chunk_bytes *scratch, arras_error *err)
+{
+    ar_h5_source *s = (ar_h5_source *)self;
+    size_t        cell = arras_dtype_size(self->info.dtype), n = size / cell;
+    arras_status  status = fetch(self, chunk, scratch, err);
+    arras_error   why;
+    char         *both;
+
+    if (status != ARRAS_OK)
+        return status;
+    if (scratch->missing) {
+        for (size_t i = 0; i < n; i++)
+            memcpy((char *)cells + i * cell, self->info.fill, cell);
+        return ARRAS_OK;
+    }
+    both = ar_alloc(n, max_size(s->stored_size, cell));
+    if (!both)
+        return ar_fail_memory(err, n * max_size(s->stored_size, cell));
+    status = ar_chain_decode_with(&scratch->between, &self->chain, scratch->skipped, both,
+                                  s->chunk_bytes, scratch->bytes.data, scratch->bytes.length, &why);
+    if (status != ARRAS_OK)
+        fail_chunk(s, chunk, why.text, err);
+    else
+        status = convert(s, both, n, err);
+    if (status == ARRAS_OK)
+        memcpy(cells, both, size);
+    ar_free(both);
+    return status;
+}
+
+const ar_source_type ar_h5_chunks_converted = { .read_chunk = read_chunk_converted,
+                                                .describe = describe,
+                                                .attributes = attributes,
+                                                .close = close_source };
 
 /* ---- Cells in one piece ---------------------------------------------------------------------- */
 
@@ -157,7 +219,7 @@ static arras_status read_piece(ar_source *self, const int64_t *lo, const int64_t
                                arras_error *err)
 {
     ar_h5_source *s = (ar_h5_source *)self;
-    ar_flat       flat = { .fd = s->fd, .start = s->offset, .swapped = s->swap != 0 };
+    ar_flat flat = { .fd = s->fd, .start = s->offset, .swapped = s->swap != 0, .half = s->half };
 
     if (s->offset < 0) {
         fill_box(&self->info, lo, hi, cells);
@@ -165,8 +227,7 @@ static arras_status read_piece(ar_source *self, const int64_t *lo, const int64_t
     }
     ar_flat_dense(&flat, &self->info, false);
     for (int d = 0; s->record && d < self->info.rank; d++)
-        flat.step[d] =
-            flat.step[d] / (int64_t)arras_dtype_size(self->info.dtype) * (int64_t)s->record;
+        flat.step[d] = flat.step[d] / ar_flat_cell(&flat, self->info.dtype) * (int64_t)s->record;
     return ar_flat_read(&flat, &self->info, lo, hi, cells, self->name, err);
 }
 
@@ -231,7 +292,7 @@ const ar_source_type ar_h5_converted = { .read_box = read_converted,
 hid_t ar_h5_dataset_of(const ar_source *source)
 {
     bool ours = source->type == &ar_h5_chunked || source->type == &ar_h5_contiguous ||
-                source->type == &ar_h5_converted;
+                source->type == &ar_h5_converted || source->type == &ar_h5_chunks_converted;
 
     return ours ? ((const ar_h5_source *)source)->dataset : -1;
 }

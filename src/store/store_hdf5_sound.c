@@ -233,18 +233,15 @@ static bool start(reader *r, hid_t object)
     ar_h5_ids ids = { .n = 0 };
     hid_t     file = ar_h5_keep(&ids, H5Iget_file_id(object));
     hid_t     plist = file < 0 ? -1 : ar_h5_keep(&ids, H5Fget_create_plist(file));
-    void     *handle = NULL;
     hsize_t   base = 0;
     size_t    address = 0, size = 0;
-    bool      good = plist >= 0 && H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && handle &&
-                H5Pget_userblock(plist, &base) >= 0 && H5Pget_sizes(plist, &address, &size) >= 0;
+    bool      good = plist >= 0 && H5Pget_userblock(plist, &base) >= 0 &&
+                H5Pget_sizes(plist, &address, &size) >= 0;
 
-    if (good) {
-        r->fd = *(int *)handle;
-        r->base = (int64_t)base;
-    }
+    r->fd = ar_h5_descriptor(object);
+    r->base = (int64_t)base;
     ar_h5_close(&ids);
-    return good && address == 8 && size == 8 && base <= INT64_MAX;
+    return good && r->fd >= 0 && address == 8 && size == 8 && base <= INT64_MAX;
 }
 
 void ar_h5_attributes_find(ar_text *names, hid_t object)

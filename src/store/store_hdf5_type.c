@@ -31,6 +31,14 @@ static bool uses_all_bits(hid_t type)
     return H5Tget_offset(type) == 0 && H5Tget_precision(type) == 8 * H5Tget_size(type);
 }
 
+/* libhdf5 1.10 looks for the bits of a number where a damaged file says they are. */
+static bool has_room(hid_t type, size_t at, size_t n)
+{
+    size_t bits = 8 * H5Tget_size(type);
+
+    return at <= bits && n <= bits - at;
+}
+
 static arras_dtype integer_of(size_t size, bool is_signed)
 {
     static const arras_dtype signed_of[] = { ARRAS_I8, ARRAS_I16, ARRAS_I32, ARRAS_I64 };
@@ -55,7 +63,8 @@ static void describe_integer(ar_h5_type *out, hid_t type)
 {
     bool is_signed = H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2;
 
-    out->dtype = integer_of(out->size, is_signed);
+    if (has_room(type, (size_t)H5Tget_offset(type), H5Tget_precision(type)))
+        out->dtype = integer_of(out->size, is_signed);
     out->direct = out->dtype && uses_all_bits(type) && arras_dtype_size(out->dtype) == out->size;
     set_order(out, type);
     snprintf(out->stored, sizeof out->stored, "%s%s%zu", order_words(type), is_signed ? "i" : "u",
@@ -89,28 +98,33 @@ static bool read_layout(real_layout *out, hid_t type)
 
 static bool is_ieee(const real_layout *l, size_t bits)
 {
-    size_t exponent = bits == 32 ? 8 : 11;
+    size_t exponent = bits == 16 ? 5 : bits == 32 ? 8 : 11;
 
     return l->sign == bits - 1 && l->mantissa == 0 && l->exponent == l->mantissa_bits &&
            l->exponent_bits == exponent && l->mantissa_bits == bits - 1 - exponent && l->implied &&
            l->bias == ((size_t)1 << (exponent - 1)) - 1;
 }
 
-/* The narrowest type that loses nothing: 16 bits are read as f32, 80 bits not at all. */
+/* The narrowest type that loses nothing: 16 bits are read as f32 (those of IEEE without libhdf5),
+ * 80 bits not at all. */
 static void describe_real(ar_h5_type *out, hid_t type)
 {
     real_layout l;
     bool        known = read_layout(&l, type);
 
     snprintf(out->stored, sizeof out->stored, "%sf%zu", order_words(type), H5Tget_precision(type));
-    if (!known || out->size > 8)
+    if (!known || out->size > 8 || !has_room(type, l.sign, 1) ||
+        !has_room(type, l.exponent, l.exponent_bits) ||
+        !has_room(type, l.mantissa, l.mantissa_bits) ||
+        !has_room(type, (size_t)H5Tget_offset(type), H5Tget_precision(type)))
         return;
     if (l.mantissa_bits <= 23 && l.exponent_bits <= 8)
         out->dtype = ARRAS_F32;
     else if (l.mantissa_bits <= 52 && l.exponent_bits <= 11)
         out->dtype = ARRAS_F64;
-    out->direct = out->dtype && arras_dtype_size(out->dtype) == out->size && uses_all_bits(type) &&
-                  is_ieee(&l, 8 * out->size);
+    out->half = out->size == 2 && uses_all_bits(type) && is_ieee(&l, 16);
+    out->direct = out->half || (out->dtype && arras_dtype_size(out->dtype) == out->size &&
+                                uses_all_bits(type) && is_ieee(&l, 8 * out->size));
     set_order(out, type);
 }
 
@@ -198,9 +212,11 @@ static void describe_compound(ar_h5_type *out, hid_t type)
     if (!re.dtype || re.dtype != im.dtype)
         return;
     out->dtype = re.dtype == ARRAS_F32 ? ARRAS_C64 : ARRAS_C128;
-    out->direct = re.direct && im.direct && re.swap == im.swap && out->size == 2 * re.size &&
-                  H5Tget_member_offset(type, 0) == 0 && H5Tget_member_offset(type, 1) == re.size;
+    out->direct = re.direct && im.direct && re.swap == im.swap && re.half == im.half &&
+                  out->size == 2 * re.size && H5Tget_member_offset(type, 0) == 0 &&
+                  H5Tget_member_offset(type, 1) == re.size;
     out->swap = re.swap;
+    out->half = re.half;
     snprintf(out->stored, sizeof out->stored, "%sc%zu", re.swap ? "big-endian " : "",
              8 * out->size);
 }
@@ -300,8 +316,23 @@ static hid_t make_bool(void)
     return type;
 }
 
-hid_t ar_h5_type_to_store(arras_dtype dtype)
+/* As h5py has it. */
+static hid_t make_half(void)
 {
+    hid_t type = H5Tcopy(H5T_NATIVE_FLOAT);
+
+    if (type >= 0 && (H5Tset_fields(type, 15, 10, 5, 0, 10) < 0 || H5Tset_size(type, 2) < 0 ||
+                      H5Tset_ebias(type, 15) < 0)) {
+        H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
+hid_t ar_h5_type_to_store(arras_dtype dtype, bool half)
+{
+    if (half)
+        return make_half();
     switch (dtype) {
     case ARRAS_BOOL: return make_bool();
     case ARRAS_C64: return make_complex(H5T_NATIVE_FLOAT, "r", "i");

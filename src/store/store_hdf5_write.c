@@ -2,6 +2,7 @@
 #include "store/store.h"
 #if defined ARRAS_HAVE_HDF5
 #include "store/flat.h"
+#include "store/half.h"
 #include "store/store_file.h"
 #include "store/store_hdf5.h"
 
@@ -197,9 +198,16 @@ static arras_status set_info(ar_h5_sink *s, arras_dtype dtype, int rank, const i
     if (status != ARRAS_OK)
         return status;
     ar_h5_filters_adapt(&s->base.chain);
+    s->cells.half = ar_chain_is_half(&s->base.chain);
+    if (s->cells.half) {
+        status = ar_half_check(dtype, s->base.name, err);
+        if (status != ARRAS_OK)
+            return status;
+        ar_half_round(info->fill, 1);
+    }
     /* What has one cell, or none for good, is not worth chunks, and HDF5 would refuse them. */
-    info->chunked =
-        rank > 0 && !is_empty(info) && (options->chunk || s->base.chain.n > 0 || is_growable(info));
+    info->chunked = rank > 0 && !is_empty(info) &&
+                    (options->chunk || s->base.chain.n > s->cells.half || is_growable(info));
     if (!info->chunked)
         s->base.chain.n = 0;
     s->base.type = info->chunked ? &chunked : &contiguous;
@@ -219,8 +227,19 @@ static hid_t make_space(const ar_store_info *info)
     return info->rank ? H5Screate_simple(info->rank, dims, most) : H5Screate(H5S_SCALAR);
 }
 
+/* It is given as it is in memory. */
+static herr_t set_fill(hid_t plist, const ar_store_info *info, hid_t stored)
+{
+    hid_t  type = ar_h5_type_in_memory(info->dtype, stored);
+    herr_t result = type < 0 ? -1 : H5Pset_fill_value(plist, type, info->fill);
+
+    if (type >= 0)
+        H5Tclose(type);
+    return result;
+}
+
 /* Cells in one piece get their place at once.  Zeros need not be written into a new file. */
-static herr_t set_layout(hid_t plist, const ar_store_info *info, hid_t type)
+static herr_t set_layout(hid_t plist, const ar_store_info *info, hid_t stored)
 {
     static const uint8_t zeros[sizeof info->fill];
     hsize_t              chunk[ARRAS_MAX_RANK];
@@ -228,7 +247,7 @@ static herr_t set_layout(hid_t plist, const ar_store_info *info, hid_t type)
 
     for (int d = 0; d < info->rank; d++)
         chunk[d] = (hsize_t)info->chunk[d];
-    if (H5Pset_fill_value(plist, type, info->fill) < 0)
+    if (set_fill(plist, info, stored) < 0)
         return -1;
     if (info->chunked)
         return H5Pset_chunk(plist, info->rank, chunk);
@@ -287,8 +306,8 @@ static arras_status place_cells(ar_h5_sink *s, arras_error *err)
     if (s->base.info.chunked)
         return take_filters(s, err);
     offset = H5Dget_offset(s->dataset);
-    s->cells =
-        (ar_flat){ .fd = s->draft->disk.fd, .start = offset == HADDR_UNDEF ? 0 : (int64_t)offset };
+    s->cells.fd = s->draft->disk.fd;
+    s->cells.start = offset == HADDR_UNDEF ? 0 : (int64_t)offset;
     ar_flat_dense(&s->cells, &s->base.info, false);
     /* Without cells there is no place for them. */
     if (offset == HADDR_UNDEF && !is_empty(&s->base.info))
@@ -299,7 +318,7 @@ static arras_status place_cells(ar_h5_sink *s, arras_error *err)
 static arras_status make(ar_h5_sink *s, arras_error *err)
 {
     ar_h5_ids    ids = { .n = 0 };
-    hid_t        type = ar_h5_keep(&ids, ar_h5_type_to_store(s->base.info.dtype));
+    hid_t        type = ar_h5_keep(&ids, ar_h5_type_to_store(s->base.info.dtype, s->cells.half));
     hid_t        space = ar_h5_keep(&ids, make_space(&s->base.info));
     hid_t        plist = ar_h5_keep(&ids, H5Pcreate(H5P_DATASET_CREATE));
     uint32_t     pretended;
@@ -332,7 +351,8 @@ static arras_status write_attribute(void *context, const ar_attribute *a, arras_
 
     if (!w->same_cells && ar_attribute_is_about_cells(a->name))
         return ARRAS_OK;
-    return ar_h5_attribute_write(w->sink->dataset, a, w->sink->base.name, err);
+    return ar_h5_attribute_write(w->sink->dataset, w->sink->base.info.dtype, a, w->sink->base.name,
+                                 err);
 }
 
 /* Those of other formats as far as they are numbers and text. */
@@ -361,8 +381,9 @@ static arras_status copy_from(ar_h5_sink *s, const ar_source *like, arras_error 
     group = H5Gopen2(s->draft->file, group_path, H5P_DEFAULT);
     if (group < 0)
         return ar_h5_fail(err, ARRAS_EIO, s->base.name, "its group can't be opened");
+    ar_axes_like(&s->base.info, strrchr(s->inside, '/') + 1, &like->info);
     if (status == ARRAS_OK)
-        ar_h5_axes_write(s->dataset, group, &s->base.info, ar_h5_dataset_of(stored), &like->info);
+        ar_h5_axes_write(s, group, ar_h5_dataset_of(stored), &like->info);
     H5Gclose(group);
     return status;
 }
@@ -374,6 +395,8 @@ static arras_status create_in_draft(ar_h5_sink *s, const char *path, const ar_so
 
     if (status == ARRAS_OK)
         status = make(s, err);
+    if (status == ARRAS_OK)
+        ar_h5_scale_replace(s);
     if (status == ARRAS_OK && like)
         status = copy_from(s, like, err);
     return status;

@@ -431,10 +431,11 @@ static bool recognise(const char *path, const uint8_t *first, size_t n)
 {
     ar_file_names names = { 0 };
     bool          found = false;
+    arras_status  status = first ? ARRAS_EFORMAT : read_names(&names, path, NULL);
 
     (void)n;
-    if (first || read_names(&names, path, NULL) != ARRAS_OK)
-        return false;
+    if (status != ARRAS_OK)
+        return status == ARRAS_ENOMEM; /* then it cannot be opened either, which says so */
     for (size_t i = 0; i < names.n; i++)
         found = found || is_part(names.names[i]);
     ar_file_names_free(&names);

@@ -99,8 +99,8 @@ static void print_value(ar_text *out, int type, const void *cell)
     case ARRAS_U16: ar_text_printf(out, "%u", x.u16); break;
     case ARRAS_U32: ar_text_printf(out, "%" PRIu32, x.u32); break;
     case ARRAS_U64: ar_text_printf(out, "%" PRIu64, x.u64); break;
-    case ARRAS_F32: ar_text_printf(out, "%.9g", (double)x.f32); break;
-    default: ar_text_printf(out, "%.17g", x.f64); break;
+    case ARRAS_F32: ar_text_add_real(out, (double)x.f32, true); break;
+    default: ar_text_add_real(out, x.f64, false); break;
     }
 }
 

@@ -1,6 +1,7 @@
 /* store_npy.c -- NumPy's files, versions 1, 2 and 3: a header (npy_header.c), then the cells. */
 #include "store/store_npy.h"
 #include "store/flat.h"
+#include "store/half.h"
 #include "store/store_file.h"
 
 #include <string.h>
@@ -64,6 +65,7 @@ static arras_status read_header(ar_flat_shape *out, int fd, const char *name, ar
     *out = (ar_flat_shape){ .dtype = h.dtype,
                             .swapped = h.swapped,
                             .fortran = h.fortran,
+                            .half = h.half,
                             .rank = h.rank,
                             .start = at + (int64_t)length };
     memcpy(out->shape, h.shape, sizeof out->shape);
@@ -105,13 +107,20 @@ static arras_status open_npy(ar_source **out, const char *path, const char *insi
     return ar_flat_open(out, &shape, "npy", fd, size, path, err);
 }
 
-static arras_status refuse_codecs(const char *path, const ar_sink_options *options,
-                                  arras_error *err)
+/* Cells may have 16 bits, and that is all. */
+static arras_status read_codecs(ar_flat_shape *s, const char *path, const ar_sink_options *options,
+                                arras_error *err)
 {
-    if (!options->codecs || !*options->codecs || strcmp(options->codecs, "none") == 0)
+    const char *codecs = options->codecs ? options->codecs : "";
+
+    s->half = strcmp(codecs, ar_codec_float16.name) == 0;
+    if (s->half)
+        return ar_half_check(s->dtype, path, err);
+    if (!*codecs || strcmp(codecs, "none") == 0)
         return ARRAS_OK;
-    return ar_fail(err, ARRAS_EINVAL, "%s: cells of .npy files are not compressed, so no '%s'",
-                   path, options->codecs);
+    return ar_fail(err, ARRAS_EINVAL,
+                   "%s: cells of .npy files are not compressed, so no '%s'; there is float16", path,
+                   codecs);
 }
 
 static arras_status create_npy(ar_sink **out, const char *path, const char *inside,
@@ -124,11 +133,11 @@ static arras_status create_npy(ar_sink **out, const char *path, const char *insi
     arras_status  status = refuse_inside(path, inside, err);
 
     if (status == ARRAS_OK)
-        status = refuse_codecs(path, options, err);
+        status = read_codecs(&s, path, options, err);
     if (status != ARRAS_OK)
         return status;
     memcpy(s.shape, shape, sizeof *shape * (size_t)rank);
-    ar_text_put(&header, start, arras_npy_header_print(start, dtype, rank, shape));
+    ar_text_put(&header, start, ar_npy_header_print(start, dtype, s.half, rank, shape));
     status = header.failed ? ar_fail_memory(err, header.length)
                            : ar_flat_create(out, &s, "npy", path, &header, options, err);
     ar_text_free(&header);

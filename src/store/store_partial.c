@@ -49,12 +49,70 @@ static arras_status note(partial_sink *s, const ar_piece *piece, arras_error *er
     return status;
 }
 
-static bool holds(const ar_box *outer, const int64_t *lo, const int64_t *hi)
+static bool touches(const ar_box *a, const ar_box *b)
 {
-    for (int d = 0; d < outer->rank; d++)
-        if (outer->lo[d] > lo[d] || outer->hi[d] < hi[d])
+    for (int d = 0; d < a->rank; d++)
+        if (a->lo[d] >= b->hi[d] || b->lo[d] >= a->hi[d])
             return false;
     return true;
+}
+
+/* What is left of a box: boxes from number `next` on have to cover it. */
+typedef struct {
+    ar_box box;
+    size_t next;
+} remnant;
+
+typedef struct {
+    remnant *items;
+    size_t   count, room;
+} remnants;
+
+static bool leave(remnants *r, ar_box part, size_t next)
+{
+    if (!ar_grow(&r->items, &r->room, r->count, sizeof *r->items))
+        return false;
+    r->items[r->count++] = (remnant){ part, next };
+    return true;
+}
+
+/* Leaves what a box does not cover of `rest`: what is before and behind it along each axis. */
+static bool cut_out(remnants *r, ar_box rest, const ar_box *box, size_t next)
+{
+    bool done = true;
+
+    for (int d = 0; d < rest.rank && done; d++) {
+        ar_box before = rest, behind = rest;
+
+        before.hi[d] = box->lo[d];
+        behind.lo[d] = box->hi[d];
+        if (behind.lo[d] < rest.hi[d])
+            done = leave(r, behind, next);
+        if (done && rest.lo[d] < before.hi[d])
+            done = leave(r, before, next);
+        rest.lo[d] = ar_max64(rest.lo[d], box->lo[d]);
+        rest.hi[d] = ar_min64(rest.hi[d], box->hi[d]);
+    }
+    return done;
+}
+
+/* Whether the boxes that were written cover one together: they may be those of other tiles than its
+ * own.  Without memory to find that out they do not. */
+static bool is_covered(const partial_sink *s, const ar_box *box)
+{
+    remnants r = { 0 };
+    bool     covered = leave(&r, *box, 0);
+
+    while (covered && r.count > 0) {
+        remnant rest = r.items[--r.count];
+
+        while (rest.next < s->nboxes && !touches(&s->boxes[rest.next].box, &rest.box))
+            rest.next++;
+        covered =
+            rest.next < s->nboxes && cut_out(&r, rest.box, &s->boxes[rest.next].box, rest.next + 1);
+    }
+    ar_free(r.items);
+    return covered;
 }
 
 static bool has_chunks(const partial_sink *s, const int64_t *lo, const int64_t *hi)
@@ -78,13 +136,13 @@ static bool has_chunks(const partial_sink *s, const int64_t *lo, const int64_t *
 static bool has_box(ar_sink *self, const int64_t *lo, const int64_t *hi)
 {
     partial_sink *s = (partial_sink *)self;
-    bool          has = false;
+    ar_box        box = { .rank = self->info.rank };
+    bool          has;
 
+    memcpy(box.lo, lo, (size_t)box.rank * sizeof *lo);
+    memcpy(box.hi, hi, (size_t)box.rank * sizeof *hi);
     pthread_mutex_lock(&s->lock);
-    if (s->base.info.chunked)
-        has = has_chunks(s, lo, hi);
-    for (size_t i = 0; i < s->nboxes && !has; i++)
-        has = holds(&s->boxes[i].box, lo, hi);
+    has = self->info.chunked ? has_chunks(s, lo, hi) : is_covered(s, &box);
     pthread_mutex_unlock(&s->lock);
     return has;
 }
@@ -259,6 +317,7 @@ static arras_status look_at_file(partial_sink *s, arras_dtype dtype, int rank, c
     s->base.info = probe->info;
     s->base.chain = probe->chain;
     memcpy(s->base.name, probe->name, sizeof s->base.name);
+    s->base.stores_all = probe->stores_all;
     probe->type->abandon(probe);
     s->base.type = s->base.info.chunked ? &chunked : &whole;
     s->base.hears_missing = true;

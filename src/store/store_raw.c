@@ -52,7 +52,8 @@ static arras_status take_type(reader *r, ar_flat_shape *s)
     length = strcspn(r->at, "[+ ");
     if (length < sizeof name)
         memcpy(name, r->at, length);
-    s->dtype = arras_dtype_find(name);
+    s->half = strcmp(name, "f16") == 0;
+    s->dtype = s->half ? ARRAS_F32 : arras_dtype_find(name);
     if (s->dtype == ARRAS_NO_DTYPE)
         return fail_text(r, "a type, such as f32, i16 or c128");
     s->swapped = s->swapped && arras_dtype_size(s->dtype) > 1;

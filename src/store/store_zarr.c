@@ -1,22 +1,20 @@
 /* store_zarr.c -- the format Zarr, versions 2 and 3: a directory for each array and group. */
 #include "store/store.h"
 
-#include <string.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 static bool recognise(const char *path, const uint8_t *first, size_t n)
 {
     static const char *const files[] = { "zarr.json", ".zarray", ".zgroup" };
+    int                      folder = first ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool                     found = false;
 
     (void)n;
-    for (size_t i = 0; !first && !found && i < AR_COUNT(files); i++) {
-        ar_text name = { 0 };
-
-        ar_text_printf(&name, "%s/%s", path, files[i]);
-        found = !name.failed && access(name.data, F_OK) == 0;
-        ar_text_free(&name);
-    }
+    for (size_t i = 0; folder >= 0 && !found && i < AR_COUNT(files); i++)
+        found = faccessat(folder, files[i], F_OK, 0) == 0;
+    if (folder >= 0)
+        close(folder);
     return found;
 }
 

@@ -28,6 +28,7 @@ typedef struct {
     ar_zarr_shard  shard;
     const char    *prefix;    /* of keys: "" or "c" */
     char           separator; /* '.' or '/' */
+    bool           no_fill;   /* version 2: its fill value is null */
 } ar_zarr_meta;
 
 /* `attributes` is that of .zattrs, or NULL. */
@@ -44,13 +45,21 @@ arras_status ar_zarr_check(ar_zarr_meta *meta, const char *name, arras_error *er
  * (store_zarr_fill.c). `swapped`: what base64 holds is in the other byte order. */
 arras_status ar_zarr_read_fill(void *cell, arras_dtype dtype, bool swapped, const json_t *value,
                                const char *name, arras_error *err);
+/* What is left of such a cell of numbers that are stored with 16 bits, whose bits (v3) are fewer.
+ */
+arras_status ar_zarr_read_fill_half(void *cell, const json_t *value, const char *name,
+                                    arras_error *err);
 /* The same as JSON. */
 void ar_zarr_print_fill(ar_text *out, arras_dtype dtype, const void *cell);
+/* Its bytes, from the lowest, in base64. */
+void ar_zarr_print_real_bytes(ar_text *out, double x);
 
 /* One compressor, filter or codec that turns bytes into bytes, by its name and parameters
  * (store_zarr_codecs.c). */
 arras_status ar_zarr_add_codec(ar_codec_chain *chain, int version, const char *codec,
                                const json_t *parameters, const char *name, arras_error *err);
+/* The first step of all, where cells have 16 bits; f32 comes out. */
+void ar_zarr_add_half(ar_codec_chain *chain);
 /* Numbers in the other byte order, and another order of axes; of what comes next in the chain. */
 arras_status ar_zarr_add_swap(ar_codec_chain *chain, arras_dtype dtype, const char *name,
                               arras_error *err);
@@ -63,7 +72,7 @@ arras_status ar_zarr_chain(ar_codec_chain *out, int version, const char *codecs,
 /* Step k of such a chain as JSON. */
 void ar_zarr_print_codec(ar_text *out, int version, const ar_codec_chain *chain, int k);
 
-const char *ar_zarr_type_v3(arras_dtype dtype); /* "float32" */
+const char *ar_zarr_type_v3(arras_dtype dtype, bool half); /* "float32" */
 
 /* ---- Directories (store_zarr_tree.c) --------------------------------------------------------- */
 
@@ -107,7 +116,12 @@ const ar_zarr_meta *ar_zarr_meta_of(const ar_source *source, int *directory);
 arras_status ar_zarr_visit_attributes(json_t *attributes, ar_on_attribute *each, void *context,
                                       arras_error *err);
 /* Those a new array of this type gets from a source of any format.  A new reference. */
-json_t *ar_zarr_attributes_like(const ar_source *like, arras_dtype dtype);
+json_t *ar_zarr_attributes_like(const ar_source *like, const ar_zarr_meta *meta);
+/* What is missing in cells that are like those, as a cell; false: nothing says so. */
+bool ar_zarr_fill_like(void *cell, const ar_source *like, arras_dtype dtype);
+/* Those of version 2, with the fill value as what is missing where xarray means that.  A new
+ * reference. */
+json_t *ar_zarr_attributes_v2(json_t *attributes, const ar_zarr_meta *meta, json_t *fill);
 /* The texts of metadata (store_zarr_print.c); `like` may be NULL. */
 void ar_zarr_print_meta(ar_text *out, const ar_zarr_meta *meta, const ar_source *like);
 void ar_zarr_print_attributes_v2(ar_text *out, const ar_zarr_meta *meta, const ar_source *like);

@@ -1,6 +1,7 @@
 /* store_zarr_append.c -- arrays of Zarr that grow.  New chunks are outside of the array until its
  * shape is written, which is the last step; a chunk that has old cells too is replaced by one that
- * has the same.  So whoever reads meanwhile, or after a crash, sees the array as it was. */
+ * has the same.  So whoever reads meanwhile, or after a crash, sees the array as it was.  One
+ * process at a time appends. */
 #include "base/base.h"
 
 #if defined ARRAS_HAVE_JANSSON
@@ -13,12 +14,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 typedef struct {
     ar_sink             sink;
     const ar_zarr_meta *meta; /* of the array as it was */
     int                 directory;
+    int                 lock; /* of the directory: who else would append writes the same chunks */
     ar_text             old, json; /* metadata as they are, and as they will be */
 } zarr_append;
 
@@ -152,6 +155,7 @@ static arras_status check_unchanged(const zarr_append *z, arras_error *err)
 static void release(zarr_append *z)
 {
     z->sink.before.source->type->close(z->sink.before.source); /* and its directory */
+    close(z->lock);
     ar_text_free(&z->old);
     ar_text_free(&z->json);
     ar_free(z);
@@ -214,6 +218,7 @@ static arras_status start(zarr_append *z, ar_source *before, int axis, int64_t e
 
     if (status != ARRAS_OK) {
         before->type->close(before);
+        close(z->lock);
         ar_free(z);
         return status;
     }
@@ -235,21 +240,52 @@ static arras_status start(zarr_append *z, ar_source *before, int axis, int64_t e
     return status;
 }
 
+/* Where there are no locks nobody is kept out. */
+static arras_status lock_array(int *out, const char *path, const char *inside, arras_error *err)
+{
+    ar_source   *source;
+    int          directory;
+    arras_status status = ar_zarr_open(&source, path, inside, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    ar_zarr_meta_of(source, &directory);
+    *out = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+    if (*out < 0)
+        status = ar_fail(err, ARRAS_EIO, "cannot write %s: %s", source->name, strerror(errno));
+    else if (flock(*out, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        status =
+            ar_fail(err, ARRAS_EIO, "%s: another process appends to it; try again when it is done",
+                    source->name);
+    if (status != ARRAS_OK && *out >= 0)
+        close(*out);
+    source->type->close(source);
+    return status;
+}
+
 arras_status ar_zarr_append(ar_sink **out, const char *path, const char *inside, int axis,
                             int64_t extra, arras_error *err)
 {
     ar_source   *before = NULL;
+    int          lock = -1;
     arras_status status = check_copies(path, err);
 
     if (status == ARRAS_OK)
-        status = ar_zarr_open(&before, path, inside, err);
+        status = lock_array(&lock, path, inside, err);
     if (status != ARRAS_OK)
         return status;
+    status = ar_zarr_open(&before, path, inside, err); /* as it is now that nobody else appends */
+    if (status != ARRAS_OK) {
+        close(lock);
+        return status;
+    }
     zarr_append *z = ar_alloc(1, sizeof *z);
     if (!z) {
         before->type->close(before);
+        close(lock);
         return ar_fail_memory(err, sizeof *z);
     }
+    z->lock = lock;
     status = start(z, before, axis, extra, err);
     if (status == ARRAS_OK)
         *out = &z->sink;

@@ -160,7 +160,7 @@ static arras_status collect(void *context, const ar_attribute *a, arras_error *e
     return ARRAS_OK;
 }
 
-json_t *ar_zarr_attributes_like(const ar_source *like, arras_dtype dtype)
+static json_t *collect_all(const ar_source *like, arras_dtype dtype)
 {
     ar_source  *stored = ar_source_stored(like);
     json_t     *own = ar_zarr_own_attributes(stored), *value;
@@ -175,6 +175,78 @@ json_t *ar_zarr_attributes_like(const ar_source *like, arras_dtype dtype)
     if (!own && stored->type->attributes)
         stored->type->attributes(stored, collect, &c, NULL);
     return c.object;
+}
+
+/* ---- What is missing ------------------------------------------------------------------------- */
+
+/* The _FillValue of reals is a number in version 2; in version 3 xarray wants the bytes of an f64.
+ */
+static json_t *fill_as_json(const json_t *value, arras_dtype dtype, int version)
+{
+    double  real;
+    ar_text text = { 0 };
+    json_t *result = NULL;
+
+    if ((dtype != ARRAS_F32 && dtype != ARRAS_F64) ||
+        ar_zarr_read_fill(&real, ARRAS_F64, false, value, "_FillValue", NULL) != ARRAS_OK)
+        return NULL;
+    if (version == 2)
+        return real_as_json(real);
+    ar_zarr_print_real_bytes(&text, real);
+    if (!text.failed)
+        result = json_stringn(text.data, text.length);
+    ar_text_free(&text);
+    return result;
+}
+
+json_t *ar_zarr_attributes_like(const ar_source *like, const ar_zarr_meta *meta)
+{
+    json_t *all = collect_all(like, meta->info.dtype), *fill = json_object_get(all, "_FillValue");
+
+    fill = fill ? fill_as_json(fill, meta->info.dtype, meta->version) : NULL;
+    if (fill)
+        json_object_set_new(all, "_FillValue", fill);
+    return all;
+}
+
+bool ar_zarr_fill_like(void *cell, const ar_source *like, arras_dtype dtype)
+{
+    json_t *all = collect_all(like, dtype), *fill = json_object_get(all, "_FillValue");
+    bool    found =
+        fill && ar_zarr_read_fill(cell, dtype, false, fill, "_FillValue", NULL) == ARRAS_OK;
+
+    json_decref(all);
+    return found;
+}
+
+/* In arrays of xarray, which has names for all axes, the fill value of version 2 is what is
+ * missing. Others leave it at 0, which says so of packed numbers only; and nan is nan anyway. */
+static bool is_missing_value(const json_t *attributes, const ar_zarr_meta *meta)
+{
+    static const uint8_t zeros[sizeof meta->info.fill];
+    bool                 packed =
+        json_object_get(attributes, "scale_factor") || json_object_get(attributes, "add_offset");
+    double real = 0;
+    float  single;
+
+    if (meta->info.dtype == ARRAS_F64)
+        memcpy(&real, meta->info.fill, sizeof real);
+    if (meta->info.dtype == ARRAS_F32)
+        real = (double)*(float *)memcpy(&single, meta->info.fill, sizeof single);
+    return json_object_get(attributes, "_ARRAY_DIMENSIONS") &&
+           !json_object_get(attributes, "_FillValue") && !meta->no_fill && !isnan(real) &&
+           (packed || memcmp(meta->info.fill, zeros, sizeof zeros) != 0);
+}
+
+json_t *ar_zarr_attributes_v2(json_t *attributes, const ar_zarr_meta *meta, json_t *fill)
+{
+    json_t *all;
+
+    if (!is_missing_value(attributes, meta))
+        return json_incref(attributes);
+    all = json_copy(attributes);
+    json_object_set(all, "_FillValue", fill);
+    return all;
 }
 
 #endif

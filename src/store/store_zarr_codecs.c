@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #if defined ARRAS_HAVE_JANSSON
+#include "store/half.h"
 #include "store/store_zarr.h"
 
 #include <string.h>
@@ -58,6 +59,11 @@ static arras_status add_step(ar_codec_step **out, ar_codec_chain *chain, const a
     return ARRAS_OK;
 }
 
+void ar_zarr_add_half(ar_codec_chain *chain)
+{
+    chain->steps[chain->n++] = (ar_codec_step){ .codec = &ar_codec_float16 };
+}
+
 arras_status ar_zarr_add_swap(ar_codec_chain *chain, arras_dtype dtype, const char *name,
                               arras_error *err)
 {
@@ -67,7 +73,8 @@ arras_status ar_zarr_add_swap(ar_codec_chain *chain, arras_dtype dtype, const ch
 
     if (status == ARRAS_OK) {
         step->nvalues = 1;
-        step->values[0] = (int64_t)arras_dtype_size(dtype) / (pair ? 2 : 1);
+        step->values[0] =
+            (int64_t)arras_dtype_size(dtype) / (pair ? 2 : 1) / (ar_chain_is_half(chain) ? 2 : 1);
     }
     return status;
 }
@@ -194,7 +201,9 @@ arras_status ar_zarr_chain(ar_codec_chain *out, int version, const char *text, a
 {
     arras_status status = parse_codecs(out, text, (int)arras_dtype_size(dtype), err);
 
-    for (int k = 0; k < out->n && status == ARRAS_OK; k++) {
+    if (status == ARRAS_OK && ar_chain_is_half(out))
+        status = ar_half_check(dtype, name, err);
+    for (int k = ar_chain_is_half(out) ? 1 : 0; k < out->n && status == ARRAS_OK; k++) {
         translate(&out->steps[k], version);
         if (row_of(out->steps[k].codec, version) < 0)
             status = ar_fail(err, ARRAS_EINVAL,

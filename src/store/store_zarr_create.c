@@ -6,6 +6,7 @@
 #if defined ARRAS_HAVE_JANSSON
 #include "store/drafts.h"
 #include "store/flat.h"
+#include "store/half.h"
 #include "store/store_file.h"
 #include "store/store_zarr.h"
 
@@ -183,13 +184,57 @@ static void abandon(ar_sink *self)
     release(z);
 }
 
+static arras_status check_group(int *version, const char *path, arras_error *err);
+
+/* The group that was to be made is there by now, of another result or another process: what is
+ * below the draft belongs into it. */
+static arras_status enter_group(zarr_sink *z, ar_text *from, const char **rest, arras_error *err)
+{
+    int          there = 0, n = (int)strcspn(*rest, "/");
+    arras_status status = check_group(&there, z->target.data, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    if (there != z->meta.version)
+        return ar_fail(err, ARRAS_EIO,
+                       "%s was made by others meanwhile, as a group of version %d: nothing of "
+                       "version %d can be in it",
+                       z->target.data, there, z->meta.version);
+    ar_text_printf(from, "/%.*s", n, *rest);
+    ar_text_printf(&z->target, "/%.*s", n, *rest);
+    *rest += n + ((*rest)[n] == '/');
+    return from->failed || z->target.failed ? ar_fail_memory(err, from->length) : ARRAS_OK;
+}
+
+static arras_status appear(zarr_sink *z, arras_error *err)
+{
+    const char  *rest = z->groups.data;
+    ar_text      from = { 0 };
+    struct stat  st;
+    arras_status status;
+
+    ar_text_add(&from, z->temporary.data);
+    if (from.failed)
+        return ar_fail_memory(err, z->temporary.length);
+    while ((status = ar_file_appear(from.data, z->target.data, err)) != ARRAS_OK && *rest &&
+           lstat(z->target.data, &st) == 0) {
+        status = enter_group(z, &from, &rest, err);
+        if (status != ARRAS_OK)
+            break;
+    }
+    if (status == ARRAS_OK && from.length > z->temporary.length)
+        remove_tree(z->temporary.data);
+    ar_text_free(&from);
+    return status;
+}
+
 static arras_status finish(ar_sink *self, arras_error *err)
 {
     zarr_sink   *z = (zarr_sink *)self;
     arras_status status = write_meta(z, err);
 
     if (status == ARRAS_OK)
-        status = ar_file_appear(z->temporary.data, z->target.data, err);
+        status = appear(z, err);
     if (status == ARRAS_OK)
         release(z);
     else
@@ -325,8 +370,24 @@ static void set_options(ar_store_info *info, const ar_sink_options *options)
         memcpy(info->fill, options->fill, arras_dtype_size(info->dtype));
     for (int d = 0; d < info->rank && options->growable; d++)
         info->growable[d] = options->growable[d];
-    if (options->like && options->like->info.rank == info->rank)
-        memcpy(info->axes, options->like->info.axes, sizeof info->axes);
+}
+
+/* xarray takes the fill value of version 2 for what is missing: so it is what was missing in the
+ * array that this one is like, or null. */
+static void choose_fill(zarr_sink *z, const ar_source *like)
+{
+    ar_store_info *info = &z->meta.info;
+
+    if (z->meta.version == 2 && like)
+        z->meta.no_fill = !ar_zarr_fill_like(info->fill, like, info->dtype);
+    z->sink.stores_all = z->meta.no_fill;
+}
+
+static const char *own_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
 }
 
 static arras_status set_meta(zarr_sink *z, int version, arras_dtype dtype, int rank,
@@ -348,9 +409,17 @@ static arras_status set_meta(zarr_sink *z, int version, arras_dtype dtype, int r
         return ar_fail(err, ARRAS_ESIZE, "%s: its shape makes more bytes than there can be",
                        z->sink.name);
     set_options(info, options);
+    if (options->like)
+        ar_axes_like(info, own_name(z->sink.name), &options->like->info);
+    if (!options->fill)
+        choose_fill(z, options->like);
     status = set_chunk(info, options->chunk, z->sink.name, err);
     if (status == ARRAS_OK)
         status = ar_zarr_chain(&z->meta.chain, version, options->codecs, dtype, z->sink.name, err);
+    if (status == ARRAS_OK && ar_chain_is_half(&z->meta.chain)) {
+        ar_half_round(info->fill, 1);
+        snprintf(info->stored, sizeof info->stored, "float16");
+    }
     if (status == ARRAS_OK)
         status = ar_zarr_check(&z->meta, z->sink.name, err);
     return status;

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #if defined ARRAS_HAVE_JANSSON
+#include "store/half.h"
 #include "store/store_zarr.h"
 
 #include <ctype.h>
@@ -145,12 +146,14 @@ static bool read_complex(void *cell, size_t size, const json_t *value)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
+static const char base64_digits[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 static int base64_digit(char c)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char       *at = c ? strchr(digits, c) : NULL;
+    const char *at = c ? strchr(base64_digits, c) : NULL;
 
-    return at ? (int)(at - digits) : -1;
+    return at ? (int)(at - base64_digits) : -1;
 }
 
 /* Exactly `size` bytes. */
@@ -228,18 +231,44 @@ arras_status ar_zarr_read_fill(void *cell, arras_dtype dtype, bool swapped, cons
     return ARRAS_OK;
 }
 
+static bool read_half_bits(void *cell, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    char       *end;
+
+    if (!text || strncmp(text, "0x", 2) != 0 || strlen(text) != 6 ||
+        !isxdigit((unsigned char)text[2]))
+        return false;
+    uint16_t half = (uint16_t)strtoul(text + 2, &end, 16);
+    ar_half_widen(cell, &half, 1, false);
+    return *end == '\0';
+}
+
+arras_status ar_zarr_read_fill_half(void *cell, const json_t *value, const char *name,
+                                    arras_error *err)
+{
+    arras_status status = ARRAS_OK;
+
+    if (value && read_half_bits(cell, value))
+        return ARRAS_OK;
+    status = ar_zarr_read_fill(cell, ARRAS_F32, false, value, name, err);
+    if (status == ARRAS_OK)
+        ar_half_round(cell, 1);
+    return status;
+}
+
+/* With as many digits as others need who read f32 as f64 first. */
 static void print_real(ar_text *out, double x, int digits)
 {
-    char text[40];
+    size_t before = out->length;
 
     if (isnan(x) || isinf(x)) {
         ar_text_add(out, isnan(x) ? "\"NaN\"" : x < 0 ? "\"-Infinity\"" : "\"Infinity\"");
         return;
     }
-    snprintf(text, sizeof text, "%.*g", digits, x);
-    ar_text_add(out, text);
-    if (!strpbrk(text, ".e")) /* without it -0 would become an integer and lose its sign */
-        ar_text_add(out, ".0");
+    ar_text_printf(out, "%.*g", digits, x);
+    if (!out->failed && !strpbrk(out->data + before, ".e"))
+        ar_text_add(out, ".0"); /* without it -0 would become an integer and lose its sign */
 }
 
 static void print_part(ar_text *out, size_t size, const void *part)
@@ -273,6 +302,22 @@ static void print_integer(ar_text *out, arras_dtype dtype, const void *cell)
         ar_text_printf(out, "%" PRId64, (int64_t)bits >> unused);
     else
         ar_text_printf(out, "%" PRIu64, bits >> unused);
+}
+
+/* Eight bytes, from the lowest, are eleven digits and "=". */
+void ar_zarr_print_real_bytes(ar_text *out, double x)
+{
+    uint64_t bits, group;
+
+    memcpy(&bits, &x, sizeof bits);
+    bits = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(bits) : bits;
+    for (int i = 0; i < 11; i++) {
+        int shift = 64 - 6 * (i + 1);
+
+        group = shift >= 0 ? bits >> shift : bits << -shift;
+        ar_text_put(out, &base64_digits[group & 63], 1);
+    }
+    ar_text_add(out, "=");
 }
 
 void ar_zarr_print_fill(ar_text *out, arras_dtype dtype, const void *cell)

@@ -15,12 +15,6 @@ static void print_numbers(ar_text *out, int n, const int64_t *numbers)
     ar_text_add(out, "]");
 }
 
-static int add_bytes(const char *bytes, size_t length, void *out)
-{
-    ar_text_put(out, bytes, length);
-    return 0;
-}
-
 static bool has_axes(const ar_store_info *info)
 {
     for (int d = 0; d < info->rank; d++)
@@ -48,8 +42,8 @@ static void print_axes(ar_text *out, const ar_store_info *info, int version)
 /* The last codec is the compressor, if it is one; all before it are filters. */
 static void print_codecs_v2(ar_text *out, const ar_codec_chain *chain)
 {
-    int  n = chain->n;
-    bool compressed = n > 0 && chain->steps[n - 1].codec != &ar_codec_shuffle;
+    int  n = chain->n, first = ar_chain_is_half(chain) ? 1 : 0;
+    bool compressed = n > first && chain->steps[n - 1].codec != &ar_codec_shuffle;
     int  filters = compressed ? n - 1 : n;
 
     ar_text_add(out, "    \"compressor\": ");
@@ -57,12 +51,12 @@ static void print_codecs_v2(ar_text *out, const ar_codec_chain *chain)
         ar_zarr_print_codec(out, 2, chain, n - 1);
     else
         ar_text_add(out, "null");
-    ar_text_add(out, filters ? ",\n    \"filters\": [" : ",\n    \"filters\": null");
-    for (int k = 0; k < filters; k++) {
-        ar_text_add(out, k ? ", " : "");
+    ar_text_add(out, filters > first ? ",\n    \"filters\": [" : ",\n    \"filters\": null");
+    for (int k = first; k < filters; k++) {
+        ar_text_add(out, k > first ? ", " : "");
         ar_zarr_print_codec(out, 2, chain, k);
     }
-    ar_text_add(out, filters ? "],\n" : ",\n");
+    ar_text_add(out, filters > first ? "],\n" : ",\n");
 }
 
 static void print_v2(ar_text *out, const ar_zarr_meta *meta)
@@ -74,22 +68,27 @@ static void print_v2(ar_text *out, const ar_zarr_meta *meta)
     print_numbers(out, info->rank, info->shape);
     ar_text_add(out, ",\n    \"chunks\": ");
     print_numbers(out, info->rank, info->chunk);
-    ar_text_printf(out, ",\n    \"dtype\": \"%c%s\",\n", one ? '|' : '<', ar_npy_code(info->dtype));
+    ar_text_printf(out, ",\n    \"dtype\": \"%c%s\",\n", one ? '|' : '<',
+                   ar_npy_code(info->dtype, ar_chain_is_half(&meta->chain)));
     print_codecs_v2(out, &meta->chain);
     ar_text_add(out, "    \"order\": \"C\",\n    \"dimension_separator\": \".\",\n");
     ar_text_add(out, "    \"fill_value\": ");
-    ar_zarr_print_fill(out, info->dtype, info->fill);
+    if (meta->no_fill)
+        ar_text_add(out, "null");
+    else
+        ar_zarr_print_fill(out, info->dtype, info->fill);
     ar_text_add(out, "\n}\n");
 }
 
 void ar_zarr_print_attributes_v2(ar_text *out, const ar_zarr_meta *meta, const ar_source *like)
 {
-    json_t     *attributes = like ? ar_zarr_attributes_like(like, meta->info.dtype) : NULL;
+    json_t     *attributes = like ? ar_zarr_attributes_like(like, meta) : NULL;
     const char *key, *before = "\n    ";
     json_t     *value;
 
     ar_text_add(out, "{");
-    if (has_axes(&meta->info)) {
+    /* xarray wants to hear that there are none, too. */
+    if (has_axes(&meta->info) || (like && meta->info.rank == 0)) {
         ar_text_printf(out, "%s\"_ARRAY_DIMENSIONS\": ", before);
         print_axes(out, &meta->info, 2);
         before = ",\n    ";
@@ -99,7 +98,7 @@ void ar_zarr_print_attributes_v2(ar_text *out, const ar_zarr_meta *meta, const a
         ar_text_add(out, before);
         ar_text_add_quoted(out, key);
         ar_text_add(out, ": ");
-        json_dump_callback(value, add_bytes, out, JSON_ENCODE_ANY);
+        ar_json_print(out, value, JSON_ENCODE_ANY);
         before = ",\n    ";
     }
     ar_text_add(out, "\n}\n");
@@ -114,7 +113,7 @@ static void print_codecs_v3(ar_text *out, const ar_zarr_meta *meta)
 
     ar_text_printf(out, "    \"codecs\": [\n        {\"name\": \"bytes\"%s}",
                    one ? "" : ", \"configuration\": {\"endian\": \"little\"}");
-    for (int k = 0; k < meta->chain.n; k++) {
+    for (int k = ar_chain_is_half(&meta->chain) ? 1 : 0; k < meta->chain.n; k++) {
         ar_text_add(out, ",\n        ");
         ar_zarr_print_codec(out, 3, &meta->chain, k);
     }
@@ -123,11 +122,11 @@ static void print_codecs_v3(ar_text *out, const ar_zarr_meta *meta)
 
 static void print_attributes_v3(ar_text *out, const ar_zarr_meta *meta, const ar_source *like)
 {
-    json_t *attributes = like ? ar_zarr_attributes_like(like, meta->info.dtype) : NULL;
+    json_t *attributes = like ? ar_zarr_attributes_like(like, meta) : NULL;
 
     ar_text_add(out, "    \"attributes\": ");
     if (attributes)
-        json_dump_callback(attributes, add_bytes, out, 0);
+        ar_json_print(out, attributes, 0);
     else
         ar_text_add(out, "{}");
     json_decref(attributes);
@@ -139,7 +138,8 @@ static void print_v3(ar_text *out, const ar_zarr_meta *meta, const ar_source *li
 
     ar_text_add(out, "{\n    \"zarr_format\": 3,\n    \"node_type\": \"array\",\n    \"shape\": ");
     print_numbers(out, info->rank, info->shape);
-    ar_text_printf(out, ",\n    \"data_type\": \"%s\",\n", ar_zarr_type_v3(info->dtype));
+    ar_text_printf(out, ",\n    \"data_type\": \"%s\",\n",
+                   ar_zarr_type_v3(info->dtype, ar_chain_is_half(&meta->chain)));
     ar_text_add(out, "    \"chunk_grid\": {\"name\": \"regular\", \"configuration\": "
                      "{\"chunk_shape\": ");
     print_numbers(out, info->rank, info->chunk);

@@ -261,6 +261,18 @@ static arras_status fetch(ar_source *self, const int64_t *chunk, ar_chunk_bytes 
     return z->meta.shard.used ? fetch_inner(z, chunk, out, err) : fetch_file(z, chunk, out, err);
 }
 
+/* What is missing is a number, also where it is stored as its bytes. */
+static void print_attribute(ar_text *out, const char *name, const json_t *value)
+{
+    double real;
+
+    if (json_is_string(value) && strcmp(name, "_FillValue") == 0 &&
+        ar_zarr_read_fill(&real, ARRAS_F64, false, value, name, NULL) == ARRAS_OK)
+        ar_text_add_real(out, real, false);
+    else
+        ar_json_print_value(out, value);
+}
+
 static arras_status describe(ar_source *self, ar_text *out, arras_error *err)
 {
     const zarr_source *z = (const zarr_source *)self;
@@ -270,7 +282,7 @@ static arras_status describe(ar_source *self, ar_text *out, arras_error *err)
     json_object_foreach(z->attributes, key, value)
     {
         ar_text_printf(out, "%s: ", key);
-        ar_json_print_value(out, value);
+        print_attribute(out, key, value);
         ar_text_add(out, "\n");
     }
     return out->failed ? ar_fail_memory(err, out->length) : ARRAS_OK;
@@ -344,8 +356,10 @@ static arras_status make_source(ar_source **out, const ar_zarr_node *node, int d
         close_source(&z->source);
         return status;
     }
-    z->attributes = json_incref(node->version == 3 ? json_object_get(node->meta, "attributes")
-                                                   : node->attributes);
+    z->attributes = node->version == 3
+                        ? json_incref(json_object_get(node->meta, "attributes"))
+                        : ar_zarr_attributes_v2(node->attributes, &z->meta,
+                                                json_object_get(node->meta, "fill_value"));
     z->most = most_stored(&z->meta.info);
     z->source.type = &source_type;
     z->source.info = z->meta.info;
@@ -392,13 +406,15 @@ static arras_status open_node(ar_source **out, const char *path, ar_text *below,
     return status;
 }
 
+/* Below the store, also where a name begins with a slash or is none. */
 static bool is_there(const char *path, const char *below)
 {
-    ar_text whole = { 0 };
+    int         folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *name = below + strspn(below, "/");
+    bool        there = folder >= 0 && faccessat(folder, *name ? name : ".", F_OK, 0) == 0;
 
-    ar_text_printf(&whole, "%s/%s", path, below);
-    bool there = !whole.failed && access(whole.data, F_OK) == 0;
-    ar_text_free(&whole);
+    if (folder >= 0)
+        close(folder);
     return there;
 }
 

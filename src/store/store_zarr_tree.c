@@ -125,7 +125,7 @@ arras_status ar_zarr_check(ar_zarr_meta *meta, const char *name, arras_error *er
         (meta->shard.used && !ar_flat_bytes(&bytes, cell, info->rank, meta->shard.shape)))
         return ar_fail(err, ARRAS_EFORMAT, "%s: its shape makes more bytes than there can be",
                        name);
-    meta->chain.cell_size = (int)cell;
+    meta->chain.cell_size = (int)cell / (ar_chain_is_half(&meta->chain) ? 2 : 1);
     info->chunked = true;
     info->stored_bytes = -1;
     ar_chain_print(info->codecs, sizeof info->codecs, &meta->chain);
@@ -276,15 +276,18 @@ static void print_type(ar_text *out, const ar_store_info *info)
 static arras_status list_array(void *context, const char *inside, const ar_zarr_node *node,
                                const char *name, arras_error *err)
 {
-    ar_text     *out = context;
-    ar_zarr_meta meta;
-    arras_error  why = { 0 };
+    ar_text      *out = context;
+    ar_zarr_meta *meta = ar_alloc(1, sizeof *meta); /* long for a stack */
+    arras_error   why = { 0 };
 
+    if (!meta)
+        return ar_fail_memory(err, sizeof *meta);
     ar_text_printf(out, "/%s\t", inside);
-    if (ar_zarr_node_meta(&meta, node, name, &why) == ARRAS_OK)
-        print_type(out, &meta.info);
+    if (ar_zarr_node_meta(meta, node, name, &why) == ARRAS_OK)
+        print_type(out, &meta->info);
     else
         ar_text_printf(out, "not readable: %s", why.text);
+    ar_free(meta);
     ar_text_printf(out, "\tZarr v%d\n", node->version);
     return out->failed ? ar_fail_memory(err, strlen(inside)) : ARRAS_OK;
 }

@@ -15,8 +15,14 @@ static arras_status read_type(ar_zarr_meta *out, bool *swapped, const json_t *ty
         return ar_fail(err, ARRAS_EFORMAT, "%s: records are not supported", name);
     if (!json_is_string(type))
         return ar_fail(err, ARRAS_EFORMAT, "%s: dtype is not a string", name);
+    bool half = false;
+
     snprintf(out->info.stored, sizeof out->info.stored, "%s", json_string_value(type));
-    return ar_npy_type(&out->info.dtype, swapped, json_string_value(type), name, err);
+    arras_status status =
+        ar_npy_type(&out->info.dtype, &half, swapped, json_string_value(type), name, err);
+    if (status == ARRAS_OK && half)
+        ar_zarr_add_half(&out->chain);
+    return status;
 }
 
 static arras_status read_separator(ar_zarr_meta *out, const json_t *value, const char *name,
@@ -104,6 +110,16 @@ static arras_status read_shapes(ar_zarr_meta *out, const json_t *meta, const cha
     return status;
 }
 
+static arras_status read_fill(ar_zarr_meta *out, bool swapped, const json_t *value,
+                              const char *name, arras_error *err)
+{
+    void *fill = out->info.fill;
+
+    if (ar_chain_is_half(&out->chain))
+        return ar_zarr_read_fill_half(fill, value, name, err);
+    return ar_zarr_read_fill(fill, out->info.dtype, swapped, value, name, err);
+}
+
 arras_status ar_zarr_read_v2(ar_zarr_meta *out, const json_t *meta, const json_t *attributes,
                              const char *name, arras_error *err)
 {
@@ -111,6 +127,7 @@ arras_status ar_zarr_read_v2(ar_zarr_meta *out, const json_t *meta, const json_t
     arras_status status;
 
     *out = (ar_zarr_meta){ .version = 2, .prefix = "" };
+    out->no_fill = json_is_null(json_object_get(meta, "fill_value"));
     snprintf(out->info.format, sizeof out->info.format, "Zarr v2");
     if (json_integer_value(json_object_get(meta, "zarr_format")) != 2)
         return ar_fail(err, ARRAS_EFORMAT, "%s: zarr_format is not 2", name);
@@ -120,8 +137,7 @@ arras_status ar_zarr_read_v2(ar_zarr_meta *out, const json_t *meta, const json_t
     if (status == ARRAS_OK)
         status = read_separator(out, json_object_get(meta, "dimension_separator"), name, err);
     if (status == ARRAS_OK)
-        status = ar_zarr_read_fill(out->info.fill, out->info.dtype, swapped,
-                                   json_object_get(meta, "fill_value"), name, err);
+        status = read_fill(out, swapped, json_object_get(meta, "fill_value"), name, err);
     if (status == ARRAS_OK)
         status = read_order(out, json_object_get(meta, "order"), name, err);
     if (status == ARRAS_OK && swapped)

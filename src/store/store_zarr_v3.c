@@ -19,8 +19,12 @@ static const struct {
     { "complex128", ARRAS_C128 },
 };
 
-const char *ar_zarr_type_v3(arras_dtype dtype)
+static const char half_name[] = "float16";
+
+const char *ar_zarr_type_v3(arras_dtype dtype, bool half)
 {
+    if (half)
+        return half_name;
     for (size_t i = 0; i < AR_COUNT(types); i++)
         if (types[i].dtype == dtype)
             return types[i].name;
@@ -61,6 +65,11 @@ static arras_status read_type(const reader *r, const json_t *value)
     if (status != ARRAS_OK)
         return status;
     snprintf(r->out->info.stored, sizeof r->out->info.stored, "%s", type);
+    if (strcmp(type, half_name) == 0) {
+        r->out->info.dtype = ARRAS_F32;
+        ar_zarr_add_half(&r->out->chain);
+        return ARRAS_OK;
+    }
     for (size_t i = 0; i < AR_COUNT(types); i++)
         if (strcmp(types[i].name, type) == 0) {
             r->out->info.dtype = types[i].dtype;
@@ -258,7 +267,7 @@ static arras_status add_shard(pipeline *p, const json_t *configuration)
     int64_t       inner[ARRAS_MAX_RANK];
     int           rank = 0;
 
-    if (!p->shard || p->chain->n > 0)
+    if (!p->shard || p->chain->n > ar_chain_is_half(p->chain))
         return fail(r, "sharding_indexed within, or after, other codecs is not supported");
     arras_status status =
         ar_json_lengths(&rank, inner, json_object_get(configuration, "chunk_shape"), 1,
@@ -350,7 +359,9 @@ arras_status ar_zarr_read_v3(ar_zarr_meta *out, const json_t *meta, const char *
         return status;
     if (!fill || json_is_null(fill))
         return fail(&r, "there is no fill_value");
-    status = ar_zarr_read_fill(out->info.fill, out->info.dtype, false, fill, name, err);
+    status = ar_chain_is_half(&out->chain)
+                 ? ar_zarr_read_fill_half(out->info.fill, fill, name, err)
+                 : ar_zarr_read_fill(out->info.fill, out->info.dtype, false, fill, name, err);
     p.dtype = out->info.dtype;
     p.rank = out->info.rank;
     memcpy(p.shape, out->info.chunk, sizeof p.shape);

@@ -51,26 +51,66 @@ static arras_status write_behind(ar_flow *flow, arras_error *err)
     return status;
 }
 
-/* Chunks are decoded and encoded outside of tiles: each thread has one as it is and one as it is
- * stored, and decoded chunks that are kept have a quarter. */
-static void share_memory(ar_flow *flow)
+static int64_t most_in_hand(const ar_flow *flow)
 {
-    int64_t threads = ar_pool_threads(flow->pool), largest = 0, cached = 0;
+    int64_t most = 0;
 
     for (int i = 0; i < flow->narrays; i++) {
         const ar_flow_array *a = &flow->arrays[i];
 
-        if (a->sink)
-            largest = ar_max64(largest, ar_chunk_memory(&a->sink->info));
-        if (a->source && a->source->info.chunked) {
-            largest = ar_max64(largest, ar_chunk_memory(&a->source->info));
+        if (a->source && a->source->info.chunked)
+            most = ar_max64(most, ar_source_in_hand(a->source));
+        if (a->sink && a->sink->info.chunked)
+            most = ar_max64(most, ar_sink_in_hand(a->sink));
+    }
+    return most;
+}
+
+/* Chunks are decoded and encoded outside of tiles: by all threads at once if what they have in hand
+ * takes a quarter of the memory, otherwise by fewer. */
+static void share_hands(ar_flow *flow, bool one_by_one)
+{
+    int64_t in_hand = most_in_hand(flow);
+
+    flow->at_once =
+        one_by_one ? 1 : ar_hands_within(flow->memory / 4, in_hand, ar_pool_threads(flow->pool));
+    flow->passing = in_hand * flow->at_once;
+}
+
+/* Decoded chunks that are kept have a quarter. */
+static void share_memory(ar_flow *flow, bool one_by_one)
+{
+    int64_t cached = 0;
+
+    for (int i = 0; i < flow->narrays; i++) {
+        const ar_flow_array *a = &flow->arrays[i];
+
+        if (a->source && a->source->info.chunked)
             cached += ar_min64(a->bytes, INT64_MAX / 2 / flow->narrays);
-        }
     }
     flow->chunks = cached;
     flow->cached = ar_min64(cached, flow->memory / 4);
-    flow->passing = 2 * largest;
-    flow->scratch = ar_max64(0, (flow->memory - flow->cached) / threads - flow->passing);
+    share_hands(flow, one_by_one);
+    flow->scratch =
+        ar_max64(0, flow->memory - flow->cached - flow->passing) / ar_pool_threads(flow->pool);
+}
+
+/* Tiles that do not fit may do so when chunks are decoded one by one. */
+static arras_status plan_passes(ar_flow *flow, arras_error *err)
+{
+    arras_error  first;
+    arras_status status;
+
+    share_memory(flow, false);
+    status = ar_flow_passes(flow, &first);
+    if (status == ARRAS_ELIMIT && flow->at_once > 1) {
+        flow->npasses = 0;
+        share_memory(flow, true);
+        return ar_flow_passes(flow, err);
+    }
+    if (status != ARRAS_OK && err)
+        *err = first;
+    return status;
 }
 
 static int axes_cut(const ar_pass *pass)
@@ -106,13 +146,16 @@ static int64_t left_for_cache(const ar_flow *flow)
 static arras_status make_cache(ar_flow *flow, arras_error *err)
 {
     int64_t      wanted = 0, left = left_for_cache(flow);
-    arras_status status = ar_flow_bands(flow, &left, err);
+    arras_status status = ar_hands_new(&flow->hands, flow->at_once, err);
 
+    if (status == ARRAS_OK)
+        status = ar_flow_bands(flow, &left, err);
     for (int i = 0; i < flow->npasses; i++)
         if (!flow->passes[i].banded)
             wanted = ar_max64(wanted, worth_caching(&flow->passes[i]));
-    return status == ARRAS_OK ? ar_chunk_cache_new(&flow->cache, ar_min64(wanted, left), err)
-                              : status;
+    return status == ARRAS_OK
+               ? ar_chunk_cache_new(&flow->cache, ar_min64(wanted, left), flow->hands, err)
+               : status;
 }
 
 /* ---- Workers --------------------------------------------------------------------------------- */
@@ -252,10 +295,8 @@ arras_status ar_flow_open(ar_flow *flow, arras_error *err)
         status = write_behind(flow, err);
     if (status == ARRAS_OK)
         status = ar_flow_keep(flow, levels, err);
-    if (status == ARRAS_OK) {
-        share_memory(flow);
-        status = ar_flow_passes(flow, err);
-    }
+    if (status == ARRAS_OK)
+        status = plan_passes(flow, err);
     if (status == ARRAS_OK)
         status = make_cache(flow, err);
     if (status == ARRAS_OK)
@@ -268,8 +309,10 @@ arras_status ar_flow_open(ar_flow *flow, arras_error *err)
 
 arras_status ar_flow_start(ar_flow *flow, arras_error *err)
 {
-    for (int i = 0; i < flow->npasses; i++)
+    for (int i = 0; i < flow->npasses; i++) {
         flow->passes[i].next = 0;
+        flow->passes[i].done = 0;
+    }
     return ar_taskgraph_start(flow->tasks, flow->pool, err);
 }
 
@@ -280,7 +323,20 @@ arras_status ar_flow_wait(ar_flow *flow, arras_error *err)
 
 void ar_flow_cancel(ar_flow *flow) { ar_taskgraph_cancel(flow->tasks, ARRAS_ECANCEL); }
 
-double ar_flow_progress(const ar_flow *flow) { return ar_taskgraph_progress(flow->tasks); }
+double ar_flow_progress(const ar_flow *flow)
+{
+    double done = 0, all = 0;
+
+    for (int i = 0; i < flow->npasses; i++) {
+        const ar_pass *pass = &flow->passes[i];
+        int64_t        halves = atomic_load_explicit(&pass->done, memory_order_relaxed) +
+                         atomic_load_explicit(&pass->next, memory_order_relaxed);
+
+        done += pass->count > 0 ? pass->moves * (double)halves / (2 * (double)pass->count) : 0;
+        all += pass->count > 0 ? pass->moves : 0;
+    }
+    return all > 0 ? done / all : -1;
+}
 
 static void release_array(ar_flow_array *a)
 {
@@ -297,7 +353,6 @@ static void release_worker(ar_flow_worker *w)
 {
     if (w->scratch)
         ar_pages_free(w->scratch, (size_t)w->scratch_bytes);
-    ar_chunk_scratches_free(&w->chunks);
 }
 
 void ar_flow_close(ar_flow *flow)
@@ -308,6 +363,7 @@ void ar_flow_close(ar_flow *flow)
     for (int i = 0; flow->arrays && i < flow->narrays; i++)
         release_array(&flow->arrays[i]);
     ar_chunk_cache_free(flow->cache);
+    ar_hands_free(flow->hands);
     ar_arena_free(&flow->arena);
 }
 

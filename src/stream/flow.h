@@ -49,8 +49,6 @@ struct ar_flow_worker {
     ar_operand *operands; /* of a stage */
     char       *scratch;
     int64_t     scratch_bytes;
-
-    ar_chunk_scratches chunks; /* on their way to a band */
 };
 
 /* Kernels may look so many bytes ahead; less is not worth a mapping. */

@@ -64,6 +64,34 @@ static int64_t bytes_for(const ar_store_info *info, const ar_region *region)
     return bytes;
 }
 
+/* Whether chunks that end beyond the array keep its rows apart from each other. */
+static bool has_gaps(const ar_store_info *info, int axis)
+{
+    return info->shape[axis] % info->chunk[axis] != 0;
+}
+
+/* Kernels may have the strides of short rows in their code. */
+static bool has_gaps_for(const ar_stage *s, int input, const ar_store_info *info)
+{
+    for (int axis = 1; axis < info->rank && s->type->wants_dense; axis++)
+        if (has_gaps(info, axis) && s->type->wants_dense(s, input, axis))
+            return true;
+    return false;
+}
+
+static bool suits_all_readers(const ar_pass *pass, int array)
+{
+    for (int i = 0; i < pass->nstages; i++) {
+        const ar_stage *s = pass->flow->stages[pass->stages[i]];
+
+        for (int k = 0; k < s->ninputs; k++)
+            if (s->inputs[k] == array &&
+                has_gaps_for(s, k, &pass->flow->arrays[array].source->info))
+                return false;
+    }
+    return true;
+}
+
 /* Of all arrays that the pass decodes. */
 static int64_t bytes_of(const ar_pass *pass, const ar_region *regions)
 {
@@ -71,7 +99,8 @@ static int64_t bytes_of(const ar_pass *pass, const ar_region *regions)
 
     for (int a = 0; a < pass->flow->narrays; a++)
         if (is_decoded(pass, a, regions) &&
-            !ar_add64(&all, all, bytes_for(&pass->flow->arrays[a].source->info, &regions[a])))
+            (!suits_all_readers(pass, a) ||
+             !ar_add64(&all, all, bytes_for(&pass->flow->arrays[a].source->info, &regions[a]))))
             return INT64_MAX;
     return all;
 }
@@ -85,8 +114,7 @@ static int64_t bytes_beside(const ar_pass *pass, const ar_region *regions)
         if (is_decoded(pass, a, regions)) {
             const ar_source *source = pass->flow->arrays[a].source;
 
-            most = ar_max64(most,
-                            2 * (ar_source_together(source) - 1) * ar_chunk_memory(&source->info));
+            most = ar_max64(most, (ar_source_together(source) - 1) * ar_source_in_hand(source));
         }
     return threads * most;
 }
@@ -110,9 +138,9 @@ static arras_status make_bands(ar_pass *pass, const ar_region *regions, bool tog
         ar_flow_array *a = &pass->flow->arrays[i];
 
         if (is_decoded(pass, i, regions))
-            status =
-                ar_chunk_bands_new(&a->bands, a->source, bands_for(&a->source->info, &regions[i]),
-                                   together ? ar_source_together(a->source) : 1, err);
+            status = ar_chunk_bands_new(
+                &a->bands, a->source, bands_for(&a->source->info, &regions[i]),
+                together ? ar_source_together(a->source) : 1, pass->flow->hands, err);
     }
     return status;
 }
@@ -136,7 +164,7 @@ arras_status ar_flow_bands(ar_flow *flow, int64_t *left, arras_error *err)
             continue;
         *left -= bytes;
         beside = bytes_beside(pass, regions);
-        together = beside <= *left;
+        together = beside <= *left && flow->at_once == ar_pool_threads(flow->pool);
         *left -= together ? beside : 0;
         status = make_bands(pass, regions, together, err);
     }

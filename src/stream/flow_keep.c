@@ -65,17 +65,16 @@ static int64_t array_cells(const ar_flow_array *a)
 /* Marks the inputs of which a slab of the results needs more than half. */
 static void mark_needed(ar_flow *flow, const ar_stage *s, bool *whole)
 {
-    int64_t   lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
-    ar_region needs[AR_STAGE_INPUTS];
+    int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
 
     middle_slab(lo, hi, &flow->arrays[s->results[0]]);
     if (s->type->widen)
         s->type->widen(s, flow, lo, hi);
-    s->type->needs(s, flow, lo, hi, needs);
     for (int k = 0; k < s->ninputs; k++) {
         const ar_flow_array *a = &flow->arrays[s->inputs[k]];
+        ar_region            need = s->type->need(s, flow, k, lo, hi);
 
-        if (needs[k].any && ar_region_cells(&needs[k]) > array_cells(a) / 2)
+        if (need.any && ar_region_cells(&need) > array_cells(a) / 2)
             whole[s->inputs[k]] = true;
     }
 }

@@ -101,6 +101,36 @@ static arras_status make_pass(grouping *g, ar_pass *pass, int first, bool alone,
     return status == ARRAS_OK ? ar_pass_tiles(pass, g->regions, err) : status;
 }
 
+/* Whether one of the first n stages of a pass reads an array. */
+static bool is_read_before(const ar_pass *pass, int n, int array)
+{
+    for (int i = 0; i < n; i++) {
+        const ar_stage *s = pass->flow->stages[pass->stages[i]];
+
+        for (int k = 0; k < s->ninputs; k++)
+            if (s->inputs[k] == array)
+                return true;
+    }
+    return false;
+}
+
+/* Targets, what comes out of files, and each array that is there once. */
+static void count_moves(ar_pass *pass)
+{
+    const ar_flow *flow = pass->flow;
+
+    pass->moves = (double)pass->count * (double)pass->read;
+    for (int i = 0; i < pass->ntargets; i++)
+        pass->moves += (double)flow->arrays[pass->targets[i]].bytes;
+    for (int i = 0; i < pass->nstages; i++) {
+        const ar_stage *s = flow->stages[pass->stages[i]];
+
+        for (int k = 0; k < s->ninputs; k++)
+            if (ar_pass_has_whole(pass, s->inputs[k]) && !is_read_before(pass, i, s->inputs[k]))
+                pass->moves += (double)flow->arrays[s->inputs[k]].bytes;
+    }
+}
+
 static arras_status add_pass(grouping *g, int first, arras_error *err)
 {
     ar_pass     *pass = &g->flow->passes[g->flow->npasses];
@@ -115,6 +145,7 @@ static arras_status add_pass(grouping *g, int first, arras_error *err)
         status = make_pass(g, pass, first, true, err);
     for (int i = 0; i < pass->ntargets; i++)
         g->taken[pass->targets[i]] = true;
+    count_moves(pass);
     g->flow->npasses++;
     return status;
 }

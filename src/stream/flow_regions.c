@@ -63,15 +63,16 @@ static ar_region results_region(const ar_flow *flow, const ar_stage *s, const ar
 static void add_needs(const ar_pass *pass, const ar_stage *s, const ar_region *own,
                       ar_region *regions)
 {
-    int64_t   lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
-    ar_region needs[AR_STAGE_INPUTS];
+    int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
 
     for (int part = 0; part < ar_region_boxes(own); part++) {
         ar_region_part(lo, hi, own, part);
-        s->type->needs(s, pass->flow, lo, hi, needs);
         for (int k = 0; k < s->ninputs; k++)
-            if (!ar_pass_has_whole(pass, s->inputs[k]))
-                ar_region_add(&regions[s->inputs[k]], &needs[k]);
+            if (!ar_pass_has_whole(pass, s->inputs[k])) {
+                ar_region need = s->type->need(s, pass->flow, k, lo, hi);
+
+                ar_region_add(&regions[s->inputs[k]], &need);
+            }
     }
 }
 

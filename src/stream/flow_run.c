@@ -240,7 +240,7 @@ static arras_status read_box(const ar_pass *pass, ar_flow_worker *w, int array, 
     const ar_operand *to = &w->places[array];
 
     if (a->bands && ar_chunk_bands_fit(a->bands, lo, hi))
-        return ar_chunk_bands_read(a->bands, lo, hi, to->origin, to->strides, &w->chunks, err);
+        return ar_chunk_bands_read(a->bands, lo, hi, to->origin, to->strides, err);
     return ar_chunk_cache_read(pass->flow->cache, a->source, lo, hi, to->origin, to->strides, err);
 }
 
@@ -262,7 +262,7 @@ static arras_status hold_bands(const ar_pass *pass, ar_flow_worker *w, int array
     arras_status status;
 
     ar_region_part(lo, hi, &w->regions[array], 0);
-    status = ar_chunk_bands_take(pass->flow->arrays[array].bands, lo, hi, &w->chunks, err);
+    status = ar_chunk_bands_take(pass->flow->arrays[array].bands, lo, hi, err);
     w->held[array] = status == ARRAS_OK;
     return status;
 }
@@ -338,14 +338,21 @@ static char *cell_at(const ar_operand *place, int rank, const int64_t *index)
     return (char *)at;
 }
 
-static arras_status write_file(ar_sink *sink, const ar_flow_worker *w, int array, const int64_t *lo,
-                               const int64_t *hi, arras_error *err)
+static arras_status write_file(ar_sink *sink, ar_hands *hands, const ar_flow_worker *w, int array,
+                               const int64_t *lo, const int64_t *hi, arras_error *err)
 {
-    const ar_operand *place = &w->places[array];
-    bool              dense = same_box(&w->regions[array], lo, hi);
+    const ar_operand   *place = &w->places[array];
+    const int64_t      *strides = same_box(&w->regions[array], lo, hi) ? NULL : place->strides;
+    const char         *cells = cell_at(place, sink->info.rank, lo);
+    ar_chunk_scratches *hand;
+    arras_status        status;
 
-    return ar_sink_write(sink, lo, hi, cell_at(place, sink->info.rank, lo),
-                         dense ? NULL : place->strides, 1, err);
+    if (sink->type->write_box)
+        return ar_sink_write(sink, lo, hi, cells, strides, 1, err);
+    hand = ar_hands_take(hands);
+    status = ar_sink_write_with(sink, lo, hi, cells, strides, &hand->each[0], err);
+    ar_hands_give(hands, hand);
+    return status;
 }
 
 static arras_status write_target(const ar_pass *pass, ar_flow_worker *w, int array, int64_t tile,
@@ -357,9 +364,9 @@ static arras_status write_target(const ar_pass *pass, ar_flow_worker *w, int arr
 
     ar_pass_box(box.lo, box.hi, pass, array, tile);
     if (a->sink)
-        status = write_file(a->sink, w, array, box.lo, box.hi, err);
+        status = write_file(a->sink, pass->flow->hands, w, array, box.lo, box.hi, err);
     if (a->spill && status == ARRAS_OK)
-        status = write_file(a->spill, w, array, box.lo, box.hi, err);
+        status = write_file(a->spill, pass->flow->hands, w, array, box.lo, box.hi, err);
     if (a->whole && w->places[array].origin != a->whole)
         ar_box_copy(&box, ar_dtype_size(a->dtype), a->whole, a->strides, w->places[array].origin,
                     w->places[array].strides);
@@ -403,11 +410,11 @@ static arras_status run_tile(const ar_pass *pass, ar_flow_worker *w, int64_t til
     return status;
 }
 
-static arras_status decode_box_ahead(const ar_pass *pass, ar_flow_worker *w, ar_flow_array *a,
-                                     const int64_t *lo, const int64_t *hi, arras_error *err)
+static arras_status decode_box_ahead(const ar_pass *pass, ar_flow_array *a, const int64_t *lo,
+                                     const int64_t *hi, arras_error *err)
 {
     if (a->bands)
-        return ar_chunk_bands_ahead(a->bands, lo, hi, pass->ahead, &w->chunks, err);
+        return ar_chunk_bands_ahead(a->bands, lo, hi, pass->ahead, err);
     return ar_chunk_cache_ahead(pass->flow->cache, a->source, lo, hi, pass->ahead, err);
 }
 
@@ -426,7 +433,7 @@ static arras_status decode_ahead(const ar_pass *pass, ar_flow_worker *w, int64_t
 
         for (int i = 0; i < boxes && status == ARRAS_OK; i++) {
             ar_region_part(lo, hi, &w->regions[a], i);
-            status = decode_box_ahead(pass, w, &flow->arrays[a], lo, hi, err);
+            status = decode_box_ahead(pass, &flow->arrays[a], lo, hi, err);
         }
     }
     return status;
@@ -446,6 +453,7 @@ arras_status ar_pass_run(void *context, int64_t first, int64_t last, int thread,
             status = run_tile(pass, &pass->flow->workers[thread], tile, thread, err);
         if (status == ARRAS_OK)
             status = decode_ahead(pass, &pass->flow->workers[thread], tile, err);
+        atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed);
     }
     return status;
 }

@@ -186,7 +186,7 @@ static const char *size_text(char out[32], int64_t bytes)
     if (bytes < 100000)
         snprintf(out, 32, "%" PRId64 " bytes", bytes);
     else
-        snprintf(out, 32, "%.1f MB", ceil((double)bytes / 1e5) / 10);
+        ar_snprintf(out, 32, "%.1f MB", ceil((double)bytes / 1e5) / 10);
     return out;
 }
 
@@ -196,7 +196,8 @@ static int64_t least_memory(const ar_pass *pass)
     const ar_flow *flow = pass->flow;
     int64_t        bytes;
 
-    if (!ar_mul64(&bytes, pass->bytes + flow->passing, ar_pool_threads(flow->pool)))
+    if (!ar_mul64(&bytes, pass->bytes, ar_pool_threads(flow->pool)) ||
+        !ar_add64(&bytes, bytes, flow->passing))
         return INT64_MAX;
     return bytes > INT64_MAX / 2 ? bytes : bytes + ar_min64(flow->chunks, bytes / 3 + 1);
 }

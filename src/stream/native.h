@@ -128,7 +128,7 @@ arras_status ar_native_call_mirrored(const ar_native *n, ar_native_worker *w, in
 void ar_native_looks_at(int64_t *from, int64_t *to, const ar_native_input *in, int axis,
                         const int64_t *lo, const int64_t *hi);
 /* What these need of an input. */
-ar_region ar_native_needs(const ar_native_input *in, const int64_t *lo, const int64_t *hi);
+ar_region ar_native_need(const ar_native_input *in, const int64_t *lo, const int64_t *hi);
 /* Whether these look outside of an input. */
 bool ar_native_leaves(const ar_native_input *in, const int64_t *lo, const int64_t *hi);
 /* Bytes of the patch of input k for these; INT64_MAX: too many. */

@@ -100,7 +100,7 @@ static ar_region axis_needs(const ar_native_input *in, int axis, const int64_t *
     return r;
 }
 
-ar_region ar_native_needs(const ar_native_input *in, const int64_t *lo, const int64_t *hi)
+ar_region ar_native_need(const ar_native_input *in, const int64_t *lo, const int64_t *hi)
 {
     static const int64_t zeros[ARRAS_MAX_RANK];
     ar_region            all = ar_region_box(in->rank, zeros, in->shape);

@@ -8,14 +8,11 @@ enum { PATCH = 128 << 10 };
 
 /* ---- Cells and their neighbours -------------------------------------------------------------- */
 
-static void native_needs(const ar_stage *s, const ar_flow *flow, const int64_t *lo,
-                         const int64_t *hi, ar_region *inputs)
+static ar_region native_need(const ar_stage *s, const ar_flow *flow, int input, const int64_t *lo,
+                             const int64_t *hi)
 {
-    const ar_native *n = (const ar_native *)s;
-
     (void)flow;
-    for (int k = 0; k < s->ninputs; k++)
-        inputs[k] = ar_native_needs(&n->inputs[k], lo, hi);
+    return ar_native_need(&((const ar_native *)s)->inputs[input], lo, hi);
 }
 
 /* Vectors are computed at once. */
@@ -156,7 +153,7 @@ static arras_status native_compute(const ar_stage *s, const ar_operand *operands
     return n->rank > 0 ? run_inside(&job, &box) : run_patched(&job, &box);
 }
 
-static const ar_stage_type native_type = { native_needs, native_compute, native_widen };
+static const ar_stage_type native_type = { native_need, native_compute, native_widen, NULL };
 
 /* ---- From a spec ----------------------------------------------------------------------------- */
 

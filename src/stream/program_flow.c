@@ -13,20 +13,18 @@ typedef struct {
     const int64_t **shapes; /* of results and inputs */
 } step_stage;
 
-static void step_needs(const ar_stage *s, const ar_flow *flow, const int64_t *lo, const int64_t *hi,
-                       ar_region *inputs)
+static ar_region step_need(const ar_stage *s, const ar_flow *flow, int input, const int64_t *lo,
+                           const int64_t *hi)
 {
-    const step_stage *self = (const step_stage *)s;
+    const step_stage    *self = (const step_stage *)s;
+    const ar_flow_array *a = &flow->arrays[s->inputs[input]];
+    ar_region            need = ar_reads_need(&self->reads, input, lo, hi, self->step.sizes,
+                                              self->shapes[s->nresults + input]);
 
-    ar_reads_needs(inputs, &self->reads, self->step.step, lo, hi, self->step.sizes,
-                   self->shapes + s->nresults);
-    for (int k = 0; k < s->ninputs; k++) {
-        const ar_flow_array *a = &flow->arrays[s->inputs[k]];
-
-        for (int axis = 0; axis < a->rank; axis++)
-            if (ar_box_step_wants_all(&self->step, k, axis))
-                inputs[k].axes[axis] = (ar_range){ 0, a->shape[axis], 0, 0 };
-    }
+    for (int axis = 0; axis < a->rank; axis++)
+        if (ar_box_step_wants_all(&self->step, input, axis))
+            need.axes[axis] = (ar_range){ 0, a->shape[axis], 0, 0 };
+    return need;
 }
 
 static arras_status step_compute(const ar_stage *s, const ar_operand *operands, const int64_t *lo,
@@ -45,7 +43,12 @@ static void step_widen(const ar_stage *s, const ar_flow *flow, int64_t *lo, int6
     ar_box_step_widen(&self->step, flow->arrays[s->results[0]].shape, lo, hi);
 }
 
-static const ar_stage_type step_type = { step_needs, step_compute, step_widen };
+static bool step_wants_dense(const ar_stage *s, int input, int axis)
+{
+    return ((const step_stage *)s)->step.step->nest.whole[input] >> axis & 1;
+}
+
+static const ar_stage_type step_type = { step_need, step_compute, step_widen, step_wants_dense };
 
 static arras_status make_step(ar_program_flow *f, int number, arras_error *err)
 {
@@ -75,11 +78,11 @@ typedef struct {
     size_t   cell;
 } copy_stage;
 
-static void copy_needs(const ar_stage *s, const ar_flow *flow, const int64_t *lo, const int64_t *hi,
-                       ar_region *inputs)
+static ar_region copy_need(const ar_stage *s, const ar_flow *flow, int input, const int64_t *lo,
+                           const int64_t *hi)
 {
-    (void)flow;
-    inputs[0] = ar_region_box(((const copy_stage *)s)->rank, lo, hi);
+    (void)flow, (void)input;
+    return ar_region_box(((const copy_stage *)s)->rank, lo, hi);
 }
 
 static arras_status copy_compute(const ar_stage *s, const ar_operand *operands, const int64_t *lo,
@@ -96,7 +99,7 @@ static arras_status copy_compute(const ar_stage *s, const ar_operand *operands, 
     return ARRAS_OK;
 }
 
-static const ar_stage_type copy_type = { copy_needs, copy_compute, NULL };
+static const ar_stage_type copy_type = { copy_need, copy_compute, NULL, NULL };
 
 static arras_status make_copy(ar_program_flow *f, int number, arras_error *err)
 {

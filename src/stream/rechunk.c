@@ -91,12 +91,10 @@ static bool is_empty(const ar_rechunk_grid *g)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Of each thread: a chunk as it is stored and as cells, and between two codecs. */
+/* Of each thread, which decodes, and keeps what it encodes with. */
 static int64_t scratch_bytes(const arras_rechunking *r)
 {
-    int copies = r->source->chain.n > 0 || r->sink->chain.n > 0 ? 3 : 2;
-
-    return copies * ar_max64(ar_chunk_memory(&r->source->info), ar_chunk_memory(&r->sink->info));
+    return ar_source_in_hand(r->source) + ar_sink_in_hand(r->sink);
 }
 
 static arras_status too_little(const arras_rechunking *r, int64_t memory, arras_error *err)
@@ -114,11 +112,7 @@ static arras_status too_little(const arras_rechunking *r, int64_t memory, arras_
  */
 static int fit_threads(const arras_rechunking *r, int64_t memory, int threads)
 {
-    int64_t each = scratch_bytes(r);
-
-    while (threads > 1 && threads * each > memory / 2)
-        threads--;
-    return threads;
+    return ar_hands_within(memory / 2, scratch_bytes(r), threads);
 }
 
 /* The more boxes at once the better threads are busy, but not if more is read for it. */

@@ -33,12 +33,12 @@ typedef struct {
     int64_t     strides[ARRAS_MAX_RANK]; /* of `whole` */
 
     /* Set when passes are planned: */
-    int64_t  bytes;
-    bool     behind; /* its sink writes while others compute, past the system's cache */
-    ar_chunk_bands *bands; /* where its chunks are decoded to; NULL: to the flow's cache */
-    bool     kept;  /* it is computed, or loaded, once and for all, before others use it */
-    bool     owned; /* `whole` is the flow's */
-    int      level; /* of the pass that keeps it */
+    int64_t         bytes;
+    bool            behind; /* its sink writes while others compute, past the system's cache */
+    ar_chunk_bands *bands;  /* where its chunks are decoded to; NULL: to the flow's cache */
+    bool            kept;   /* it is computed, or loaded, once and for all, before others use it */
+    bool            owned;  /* `whole` is the flow's */
+    int             level;  /* of the pass that keeps it */
     ar_sink *spill; /* what is kept and does not fit into memory; read through `source` later */
     char    *spill_path;
 } ar_flow_array;
@@ -51,14 +51,17 @@ typedef struct ar_flow  ar_flow;
 typedef struct ar_stage ar_stage;
 
 typedef struct {
-    /* What the cells lo <= i < hi of the results need of each input. */
-    void (*needs)(const ar_stage *s, const ar_flow *flow, const int64_t *lo, const int64_t *hi,
-                  ar_region *inputs);
+    /* What the cells lo <= i < hi of the results need of an input. */
+    ar_region (*need)(const ar_stage *s, const ar_flow *flow, int input, const int64_t *lo,
+                      const int64_t *hi);
     /* Computes these cells; operands: results, then inputs.  Several threads at once. */
     arras_status (*compute)(const ar_stage *s, const ar_operand *operands, const int64_t *lo,
                             const int64_t *hi, int thread, arras_error *err);
     /* Makes a box one that can be computed on its own; NULL: any can. */
     void (*widen)(const ar_stage *s, const ar_flow *flow, int64_t *lo, int64_t *hi);
+    /* Whether it counts on rows of an input lying one right behind the other, with this axis as
+     * long as it is in the whole array; NULL: it never does. */
+    bool (*wants_dense)(const ar_stage *s, int input, int axis);
 } ar_stage_type;
 
 struct ar_stage {
@@ -77,16 +80,19 @@ typedef struct {
     int     *stages;  /* that it runs, in order */
     int      axes;    /* along which targets are cut; all have these lengths */
     int64_t  shape[ARRAS_MAX_RANK], tile[ARRAS_MAX_RANK], tiles[ARRAS_MAX_RANK];
-    int      along; /* the axis along which tiles follow each other; then in C order */
-    int64_t  count; /* of tiles */
-    int64_t  bytes; /* of scratch memory for a tile, roughly */
-    int64_t  read;  /* bytes that a tile reads of files, roughly */
-    int64_t  room;  /* bytes of decoded chunks that may be kept for it */
-    int64_t  met;   /* bytes of decoded chunks that all threads need at one time */
-    int64_t  ahead; /* chunks are decoded so many tiles before they are needed; 0: just then */
+    int      along;  /* the axis along which tiles follow each other; then in C order */
+    int64_t  count;  /* of tiles */
+    int64_t  bytes;  /* of scratch memory for a tile, roughly */
+    int64_t  read;   /* bytes that a tile reads of files, roughly */
+    int64_t  room;   /* bytes of decoded chunks that may be kept for it */
+    int64_t  met;    /* bytes of decoded chunks that all threads need at one time */
+    int64_t  ahead;  /* chunks are decoded so many tiles before they are needed; 0: just then */
     bool     banded; /* all arrays in chunks that it reads have bands */
 
+    double  moves; /* bytes of what it reads and writes, roughly: its share of the work */
+
     _Atomic int64_t next; /* tile: it is nobody's yet */
+    _Atomic int64_t done; /* tiles */
 } ar_pass;
 
 typedef struct ar_flow_worker ar_flow_worker;
@@ -104,7 +110,9 @@ struct ar_flow {
     int             npasses;
     ar_pass        *passes;
     int64_t         scratch; /* bytes that a thread may use for a tile */
-    int64_t         passing; /* bytes that a thread has for a chunk on its way */
+    int64_t         passing; /* bytes of all chunks on their way */
+    int             at_once; /* threads that decode or encode at one time */
+    ar_hands       *hands;   /* with which they do */
     int64_t         cached;  /* bytes of decoded chunks that may be kept beside such tiles */
     int64_t         chunks;  /* bytes of all decoded chunks */
     ar_chunk_cache *cache;
@@ -120,6 +128,7 @@ arras_status ar_flow_open(ar_flow *flow, arras_error *err);
 arras_status ar_flow_start(ar_flow *flow, arras_error *err);
 arras_status ar_flow_wait(ar_flow *flow, arras_error *err);
 void         ar_flow_cancel(ar_flow *flow); /* from any thread */
+/* Passes count by their bytes, tiles that are under way by half. */
 double       ar_flow_progress(const ar_flow *flow);
 void         ar_flow_close(ar_flow *flow);
 /* The box around all cells that an open flow reads of an array in a file. */

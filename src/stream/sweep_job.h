@@ -19,7 +19,7 @@ typedef struct {
     arras_dtype dtype;
     size_t      size;
     int64_t     strides[ARRAS_MAX_RANK]; /* in bytes */
-    char       *origin; /* where cell [0, 0, ...] is, or would be */
+    char       *origin;                  /* where cell [0, 0, ...] is, or would be */
     uint8_t     fill[16];
 
     /* Not in memory that was given: */
@@ -41,8 +41,8 @@ typedef struct {
     arras_cell            cell;
     int64_t               index[ARRAS_MAX_RANK];
     arras_view           *views, *patches; /* by array: where its cells are, and in the patch */
-    char                 *patch; /* what is around a cell near the border */
-    char                 *saved; /* a run as it was before */
+    char                 *patch;           /* what is around a cell near the border */
+    char                 *saved;           /* a run as it was before */
     struct arras_cell_log log;
     int64_t               changes;
     double                largest;
@@ -83,6 +83,7 @@ struct arras_sweeping {
     int                 spill; /* a file of cells; -1: none */
 
     int              threads, nworkers;
+    int              hands; /* threads that decode or encode at one time */
     ar_sweep_worker *workers;
     ar_pool         *pool;
     ar_taskgraph    *tasks;

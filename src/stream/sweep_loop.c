@@ -158,7 +158,7 @@ static arras_status prepare(arras_sweeping *s, const ar_sweep_tuning *tuning, ar
         status = ar_pool_shared(&s->pool, s->request.threads, err);
     if (status != ARRAS_OK)
         return status;
-    s->threads = ar_pool_threads(s->pool);
+    s->threads = s->hands = ar_pool_threads(s->pool);
     status = ar_sweep_rows_plan(s, tuning ? tuning->slab : 0, err);
     if (status == ARRAS_OK)
         status = ar_sweep_blocks_plan(s, tuning, err);

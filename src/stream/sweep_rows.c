@@ -8,24 +8,14 @@
 
 /* ---- How many rows fit ----------------------------------------------------------------------- */
 
-/* Each thread has a chunk as it is and as it is stored. */
-static int64_t decoding_bytes(const arras_sweeping *s, const ar_store_info *info)
+/* Bytes of a row of all windows; *hand: what a thread has in hand while it decodes, or encodes;
+ * *chunk: rows of the highest chunk. */
+static int64_t count_bytes(const arras_sweeping *s, int64_t *hand, int64_t *chunk)
 {
-    int64_t bytes = info->chunked ? 2 * (int64_t)arras_dtype_size(info->dtype) : 0;
+    const ar_sink *sink = s->request.sink;
+    int64_t        bytes = 0;
 
-    for (int d = 0; d < info->rank; d++)
-        if (!ar_mul64(&bytes, bytes, info->chunk[d]))
-            return INT64_MAX / 4;
-    return ar_mul64(&bytes, bytes, s->threads) ? ar_min64(bytes, INT64_MAX / 4) : INT64_MAX / 4;
-}
-
-/* Bytes of a row of all windows; *besides: what decoding needs; *chunk: rows of the highest chunk.
- */
-static int64_t count_bytes(const arras_sweeping *s, int64_t *besides, int64_t *chunk)
-{
-    int64_t bytes = 0;
-
-    *besides = 0;
+    *hand = sink && sink->info.chunked ? ar_sink_in_hand(sink) : 0;
     *chunk = 1;
     for (int i = 0; i < s->narrays; i++) {
         const ar_sweep_array *a = &s->arrays[i];
@@ -37,7 +27,7 @@ static int64_t count_bytes(const arras_sweeping *s, int64_t *besides, int64_t *c
             bytes = INT64_MAX - INT64_MAX / 2;
         if (!source || !source->info.chunked)
             continue;
-        *besides = ar_max64(*besides, decoding_bytes(s, &source->info));
+        *hand = ar_max64(*hand, ar_source_in_hand(source));
         *chunk = ar_max64(*chunk, source->info.chunk[0]);
     }
     return bytes;
@@ -45,9 +35,11 @@ static int64_t count_bytes(const arras_sweeping *s, int64_t *besides, int64_t *c
 
 static arras_status choose_slab(arras_sweeping *s, arras_error *err)
 {
-    int64_t memory = s->request.memory ? s->request.memory : ar_memory_fair(), besides, chunk;
-    int64_t bytes = count_bytes(s, &besides, &chunk), rows, least;
+    int64_t memory = s->request.memory ? s->request.memory : ar_memory_fair(), hand, chunk;
+    int64_t bytes = count_bytes(s, &hand, &chunk), besides, rows, least;
 
+    s->hands = ar_hands_within(memory / 4, hand, s->threads);
+    besides = s->hands * hand;
     if (bytes == 0) {
         s->slab = s->shape[0];
         return ARRAS_OK;
@@ -62,12 +54,18 @@ static arras_status choose_slab(arras_sweeping *s, arras_error *err)
         s->slab -= s->slab % chunk;
     if (s->slab >= 1)
         return ARRAS_OK;
+    if (s->hands > 1) {
+        s->hands = 1; /* chunks one by one leave room for more rows */
+        s->slab = ar_max64(0, memory - hand) / bytes - 2 * s->reach[0];
+        if (s->slab >= 1)
+            return ARRAS_OK;
+    }
     least = ar_min64(s->shape[0], 1 + 2 * s->reach[0]);
-    if (!ar_mul64(&least, least, bytes) || !ar_add64(&least, least, besides))
+    if (!ar_mul64(&least, least, bytes) || !ar_add64(&least, least, hand))
         least = INT64_MAX;
     return ar_fail(err, ARRAS_ELIMIT,
                    "sweep: %" PRId64 " bytes of memory are not enough: a row of %" PRId64
-                   " bytes with all in its reach, and a chunk for each thread, need %" PRId64,
+                   " bytes with all in its reach, and a chunk on its way, need %" PRId64,
                    memory, bytes, least);
 }
 
@@ -196,8 +194,8 @@ static arras_status load_start(const arras_sweeping *s, int64_t lo, int64_t hi, 
     row_box(s, &box, lo, hi);
     if (start->source)
         return ar_source_read(start->source, box.lo, box.hi,
-                              ar_sweep_at(origin, lo * state->strides[0]), state->strides,
-                              s->threads, err);
+                              ar_sweep_at(origin, lo * state->strides[0]), state->strides, s->hands,
+                              err);
     ar_strides_dense(dense, s->rank, s->shape, state->size);
     if (start->buffer.data)
         ar_box_copy(&box, state->size, origin, state->strides, start->buffer.data,
@@ -234,7 +232,7 @@ static arras_status load_rows(const arras_sweeping *s, int i, int64_t lo, int64_
                           lo * a->row_bytes, err);
     row_box(s, &box, lo, hi);
     return ar_source_read(a->source, box.lo, box.hi, ar_sweep_at(a->origin, lo * a->row_bytes),
-                          NULL, s->threads, err);
+                          NULL, s->hands, err);
 }
 
 /* What is in the window already is moved, the rest is read. */
@@ -313,8 +311,8 @@ static arras_status deliver_spill(arras_sweeping *s, arras_error *err)
         ar_free(s->arrays[i].window);
         s->arrays[i].window = NULL;
     }
-    return ar_sink_write_all(s->request.sink, s->slab * s->arrays[0].row_bytes, s->threads,
-                             read_box, s, err);
+    return ar_sink_write_all(s->request.sink, s->slab * s->arrays[0].row_bytes, s->hands, read_box,
+                             s, err);
 }
 
 arras_status ar_sweep_rows_deliver(arras_sweeping *s, arras_error *err)
@@ -325,6 +323,5 @@ arras_status ar_sweep_rows_deliver(arras_sweeping *s, arras_error *err)
         return ARRAS_OK;
     if (!s->whole)
         return deliver_spill(s, err);
-    return ar_sink_write(s->request.sink, zero, s->shape, s->arrays[0].window, NULL, s->threads,
-                         err);
+    return ar_sink_write(s->request.sink, zero, s->shape, s->arrays[0].window, NULL, s->hands, err);
 }

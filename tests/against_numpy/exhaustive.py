@@ -8,7 +8,7 @@ import numpy as np
 
 from arras_ctypes import DTYPE_CODES, DTYPE_OF_CODE, SIGNATURES, ArrasError, name_of
 
-from . import compare, meaning
+from . import compare, meaning, pairs
 from .steps_reduce import reduce
 from .values import DTYPES, special_values
 
@@ -76,11 +76,11 @@ def some_values(dtype, most):
 class Group:
     """Cases that are recorded in one graph and evaluated together; it passes or fails as one.
 
-    ulps   how far what is not exact may be from the reference evaluator when it is compiled; None:
-           it is not compared"""
+    ordered   what is not exact has one order all the same, so that compiled it has the bits of the
+              reference evaluator"""
 
-    def __init__(self, lib, title, ulps=None):
-        self.lib, self.title, self.ulps = lib, title, ulps
+    def __init__(self, lib, title, ordered=False):
+        self.lib, self.title, self.ordered = lib, title, ordered
         self.cases, self.problems = [], []
 
     def add(self, what, record, expected, *operands):
@@ -131,10 +131,10 @@ class Group:
         self.judge_compiled(what, want, got, reference)
 
     def judge_compiled(self, what, want, got, reference):
-        """The same bits as the reference evaluator, but for what is said not to be exact."""
-        if got is reference or (want.slack is not None and self.ulps is None):
+        """The same bits as the reference evaluator."""
+        if got is reference or (want.slack is not None and not self.ordered):
             return
-        difference = compare.unlike(got, reference, 0 if want.slack is None else self.ulps)
+        difference = compare.unlike(got, reference)
         if difference:
             self.problems.append(f"{what}: {difference}")
 
@@ -170,15 +170,19 @@ def describe(xs):
     return ", ".join(repr(x) if meaning.is_weak(x) else name_of(x.dtype) for x in xs)
 
 
+def add_operation(group, op, xs):
+    group.add(
+        f"{op}({describe(xs)})",
+        lambda g, *hs: g.op(op, *hs),
+        lambda *operands: meaning.elementwise(op, operands),
+        *xs,
+    )
+
+
 def operation_group(lib, op, title, operand_lists):
-    group = Group(lib, f"{op}: {title}", ulps=4)
+    group = Group(lib, f"{op}: {title}", ordered=True)
     for xs in operand_lists:
-        group.add(
-            f"{op}({describe(xs)})",
-            lambda g, *hs: g.op(op, *hs),
-            lambda *operands: meaning.elementwise(op, operands),
-            *xs,
-        )
+        add_operation(group, op, xs)
     return group
 
 
@@ -216,6 +220,15 @@ def operation_groups(lib):
         if arity > 1:
             yield operation_group(lib, op, "types and numbers", numbered_operands(arity))
         yield operation_group(lib, op, "numbers", untyped_operands(arity))
+
+
+def pair_groups(lib):
+    """All pairs of special values of one type, for every operation with two operands."""
+    for dtype in ("f4", "f8", "c8", "c16"):
+        group, operands = Group(lib, f"all pairs of {dtype}", ordered=True), pairs.values(dtype)
+        for op in (op for op, arity in lib.arity.items() if arity == 2):
+            add_operation(group, op, shaped([operands, operands]))
+        yield group
 
 
 def cast_group(lib):
@@ -322,6 +335,9 @@ def groups(lib):
     yield cast_group(lib)
     yield round_trip_group(lib)
     yield from operation_groups(lib)
+    yield from pair_groups(lib)
+    yield pairs.power_group(lib)
+    yield Search(lib, "equal arguments in all places", pairs.place_problems)
     yield from reduction_groups(lib)
 
 
@@ -333,6 +349,9 @@ def groups_thinned(lib):
     for op, arity in lib.arity.items():
         some = itertools.islice(typed_operands(arity), 0, None, (1, 1, 3, 29)[arity])
         yield operation_group(lib, op, "types", some)
+    yield from pair_groups(lib)
+    yield pairs.power_group(lib)
+    yield Search(lib, "equal arguments in all places", pairs.place_problems)
     for group in reduction_groups(lib):
         group.cases = group.cases[::3]
         yield group

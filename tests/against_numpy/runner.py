@@ -271,7 +271,7 @@ class Checker:
         with Run(self.lib, self.program, only=last) as alone:
             again = alone.evaluate(bind_sizes=True)
         for i in last:
-            difference = compare.unlike(again[f"s{i}"], results[f"s{i}"], 0)
+            difference = compare.unlike(again[f"s{i}"], results[f"s{i}"])
             if difference:
                 self.problem(i, f"fused it is another: {difference}")
 

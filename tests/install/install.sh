@@ -33,6 +33,26 @@ static=--static
 check "C99, static" builds_and_runs cc -static -std=c99 $strict "$here/outside.c"
 check "C++17, static" builds_and_runs c++ -static -std=c++17 $strict "$here/outside.cpp"
 
+# A fully static program computes, and says in one line that it can't read HDF5; others read it.
+files()
+{
+    rm -f files files.h5
+    # shellcheck disable=SC2046
+    cc "$@" -std=c99 $strict "$here/outside_files.c" -o files $(pkg-config --cflags --libs $static arras) && ./files
+}
+
+case $(pkg-config --variable=loaded_libraries arras) in
+*hdf5*)
+    static=
+    check "HDF5, shared" files
+    check "what was written" grep -q HDF files.h5
+    static=--static
+    check "HDF5, static" files -static
+    check "HDF5, static and at any address" files -static-pie
+    check "no file" test ! -e files.h5
+    ;;
+esac
+
 check "find_package" cmake -G Ninja -S "$here" -B by_cmake -DCMAKE_PREFIX_PATH="$scratch/copy"
 check "build with it" cmake --build by_cmake
 unset LD_LIBRARY_PATH

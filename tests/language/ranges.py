@@ -1,0 +1,253 @@
+"""ranges.py -- how far the indices of an equation go, from "How far an index goes" in docs/language.md.
+
+An equation is first expanded: functions of the program are put in their places, and every index gets
+a name of its own.  A box is (start, stop)."""
+
+import itertools
+
+from .tree import Node, ranges_of, reduction
+
+
+class NotMeant(Exception):
+    """The language does not mean such a program, or does not say what it means: it is not used."""
+
+
+class Expander:
+    def __init__(self, functions):
+        self.functions, self.numbers = functions, itertools.count()
+
+    def expand(self, node, names):
+        """names: what stands for each index, parameter and argument here."""
+        if node.kind == "call":
+            parameters, body = self.functions[node.value]
+            given = [self.expand(kid, names) for kid in node.kids]
+            return self.expand(body, dict(zip(parameters, given)))
+        if node.kind in ("var", "scalar", "array") and node.value in names:
+            return names[node.value]
+        if node.kind == "reduce":
+            return self.expand_reduction(node, names)
+        kids = [self.expand(kid, names) for kid in node.kids]
+        if node.kind == "load" and node.value in names:
+            array = names[node.value]
+            return Node("load", array.value, *kids) if array.kind == "array" else Node(
+                "cells", None, array, *kids)
+        if node.kind == "size" and node.value[0] in names:
+            raise NotMeant
+        return node.with_kids(kids)
+
+    def expand_reduction(self, node, names):
+        names, ranges = dict(names), []
+        for name, low, high in ranges_of(node):
+            if high is not None:
+                low, high = self.expand(low, names), self.expand(high, names)
+            unique = f"{name}#{next(self.numbers)}"
+            names[name] = Node("var", unique)
+            ranges.append((unique, low, high))
+        return reduction(node.value[0], ranges, self.expand(node.kids[-1], names))
+
+
+def affine(node, size_of):
+    """({variable: factor}, constant), or None.  size_of(name, axis): a length; axis None: of a param
+    its value, None for other names."""
+    kind, kids = node.kind, node.kids
+    if kind == "var":
+        return {node.value: 1}, 0
+    if kind == "size":
+        return {}, size_of(*node.value)
+    if kind == "scalar" and isinstance(size_of(node.value, None), int):
+        return {}, size_of(node.value, None)
+    if kind == "number" and isinstance(node.value, int) and not isinstance(node.value, bool):
+        return {}, node.value
+    if kind != "op" or node.value not in ("add", "subtract", "multiply", "negative"):
+        return None
+    parts = [affine(kid, size_of) for kid in kids]
+    if None in parts:
+        return None
+    if node.value == "negative":
+        return scaled(parts[0], -1)
+    (a, c), (b, d) = parts
+    if node.value == "multiply":
+        if a and b:
+            return None
+        return scaled(parts[0], d) if a else scaled(parts[1], c)
+    sign = 1 if node.value == "add" else -1
+    total = {v: a.get(v, 0) + sign * b.get(v, 0) for v in {**a, **b}}
+    return {v: f for v, f in total.items() if f}, c + sign * d
+
+
+def scaled(form, factor):
+    return {v: f * factor for v, f in form[0].items() if f * factor}, form[1] * factor
+
+
+class Read:
+    """One axis of one read whose index is affine."""
+
+    def __init__(self, form, length, rule, in_bounds, guarded):
+        self.factors, self.constant = form
+        self.length, self.rule, self.in_bounds, self.guarded = length, rule, in_bounds, guarded
+
+    def is_exact(self, variable):
+        return self.factors == {variable: 1} and self.constant == 0
+
+    def rest(self, variable, boxes):
+        """The least and largest of all but this variable; None where that is not known."""
+        low = high = self.constant
+        for name, factor in self.factors.items():
+            if name != variable:
+                if boxes.get(name) is None:
+                    return None
+                start, stop = boxes[name]
+                ends = (factor * start, factor * (stop - 1))
+                low, high = low + min(ends), high + max(ends)
+        return low, high
+
+
+class Ranges:
+    """boxes: of each index whose range is not given, and of those on the left."""
+
+    def __init__(self, world, indices, body):
+        self.world, self.reads = world, []
+        self.left = [name for name, _, _ in indices]
+        self.given = {}  # in the order in which they are declared
+        for name, low, high in indices:
+            self.declare(name, low, high)
+        self.collect(body, False, False)
+        self.boxes = {}
+        self.resolve()
+        self.before = dict(self.boxes)
+        self.shrink()
+        self.check()
+
+    def declare(self, name, low, high):
+        self.given[name] = None if high is None else (low, high)
+
+    def collect(self, node, in_bounds, guarded):
+        if node.kind == "reduce":
+            for name, low, high in ranges_of(node):
+                self.declare(name, low, high)
+                if high is not None:
+                    self.collect(low, True, guarded)
+                    self.collect(high, True, guarded)
+            self.collect(node.kids[-1], in_bounds, guarded)
+            return
+        for place, kid in enumerate(node.kids):
+            self.collect(kid, in_bounds, guarded or node.kind == "choose" and place > 0)
+        if node.kind in ("load", "cells"):
+            indices = node.kids if node.kind == "load" else node.kids[1:]
+            for axis, index in enumerate(indices):
+                form = affine(index, self.world.length)
+                if form is not None:
+                    length, rule = self.world.axis(node, axis)
+                    self.reads.append(Read(form, length, rule, in_bounds, guarded))
+
+    def resolve(self):
+        """Those that are given, then those with an exact read, then the others."""
+        self.waiting = set(self.given)
+        for name in self.given:
+            if name in self.waiting and (self.given[name] is not None or self.has_exact(name)):
+                self.waiting.discard(name)
+                self.try_box(name)
+        while self.waiting:
+            found = [name for name in self.given if name in self.waiting and self.try_box(name)]
+            if not found:
+                raise NotMeant("nothing says how far")
+            self.waiting -= set(found)
+
+    def has_exact(self, name):
+        return any(r.is_exact(name) and not r.in_bounds for r in self.reads)
+
+    def try_box(self, name):
+        if self.given[name] is None:
+            box = self.infer(name)
+            if box is not None:
+                self.boxes[name] = box
+            return box is not None
+        ends = [affine(bound, self.world.length) for bound in self.given[name]]
+        known = all(end is not None and not end[0] for end in ends)
+        self.boxes[name] = (ends[0][1], max(ends[0][1], ends[1][1])) if known else None
+        return True
+
+    def infer(self, name):
+        lengths = {r.length for r in self.reads if r.is_exact(name) and not r.in_bounds}
+        if len(lengths) > 1:
+            raise NotMeant("they must be equal")
+        if lengths:
+            return 0, lengths.pop()
+        stops = {False: [], True: []}  # by whether a choice guards the read
+        for read in self.reads:
+            if name in read.factors:
+                stop = self.stop(name, read)
+                if stop is not None:
+                    stops[read.guarded].append(stop)
+        found = stops[False] or stops[True]
+        return (0, max(0, min(found))) if found else None
+
+    def stop(self, name, read):
+        """Where an index has to stop so that this read stays inside; None: this read does not say."""
+        if any(other in self.waiting for other in read.factors if other != name):
+            raise NotMeant("one of two indices has to come first")
+        factor, rest = read.factors[name], read.rest(name, self.boxes)
+        others = [self.boxes.get(other) for other in read.factors if other != name]
+        if any(box is not None and box[0] >= box[1] for box in others):
+            raise NotMeant("a read that nothing comes to")
+        if rest is None:
+            return None
+        if read.rule not in (None, "none"):
+            # Beyond the array there is something: how far its own cells are apart is what counts.
+            if factor < 0:
+                raise NotMeant("backwards over an edge")
+            return -(-read.length // factor)
+        if factor > 0:
+            return (read.length - 1 - rest[1]) // factor + 1
+        return rest[0] // -factor + 1
+
+    def shrink(self):
+        """`edge x = none`: only the cells all of whose reads exist."""
+        for read in self.reads:
+            if read.rule != "none" or read.guarded:
+                continue
+            if not read.factors and not 0 <= read.constant < read.length:
+                raise NotMeant("no index can shrink")
+            if not read.factors:
+                continue
+            on_left = [name for name in read.factors if name in self.left]
+            able = on_left or list(read.factors)
+            if len(able) != 1 or self.boxes.get(able[0]) is None:
+                raise NotMeant("which index shrinks")
+            name, factor = able[0], read.factors[able[0]]
+            rest = read.rest(name, self.boxes)
+            if rest is None:
+                raise NotMeant("how far it shrinks")
+            low, high = rest
+            if factor > 0:
+                start, stop = -(low // factor), (read.length - 1 - high) // factor + 1
+            else:
+                start, stop = -((read.length - 1 - high) // -factor), low // -factor + 1
+            box = self.boxes[name]
+            start = max(start, box[0])
+            self.boxes[name] = (start, max(start, min(stop, box[1])))
+
+    def check(self):
+        """A read that can leave its array is an error, also where no cell comes to it."""
+        reach = {}
+        for name in self.given:
+            reach[name] = self.boxes[name] or self.around(name, reach)
+        for read in self.reads:
+            if read.rule is None and not read.guarded:
+                boxes = [reach[name] for name in read.factors]
+                rest = None if None in boxes else read.rest(None, reach)
+                empty = rest is None or any(start >= stop for start, stop in boxes)
+                if not empty and not (0 <= rest[0] and rest[1] < read.length):
+                    raise NotMeant("a read that can leave its array")
+
+    def around(self, name, reach):
+        """A box around a range that depends on other indices; None where it depends on data."""
+        ends = [affine(bound, self.world.length) for bound in self.given[name]]
+        if None in ends:
+            return None
+        low, high = [Read(end, 0, None, True, False).rest(None, self.first_boxes(reach)) for end in ends]
+        return None if None in (low, high) else (low[0], max(low[0], high[1]))
+
+    def first_boxes(self, reach):
+        """As the ranges were before `edge x = none` took cells away."""
+        return {name: self.before.get(name) or box for name, box in reach.items()}

@@ -1,0 +1,138 @@
+"""store_damage.py --tool DAMAGE_TOOL -- files of HDF5 and netCDF-4 in which one byte after the other is another one.
+
+Every layout and every index of chunks, with filters and without: what is read, or one line; no crash, no bytes of
+anybody else.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import h5py
+import numpy as np
+from tally import Tally
+
+try:
+    import netCDF4
+except ImportError:
+    netCDF4 = None
+
+FILTERS = {"plain": {}, "deflate": dict(compression=1, shuffle=True)}
+CELLS = np.arange(48, dtype="f4").reshape(6, 8)
+BEHIND = np.zeros(1 << 17, "i1")
+
+
+def make(path, latest, **how):
+    with h5py.File(path, "w", libver="latest" if latest else "earliest") as f:
+        f.create_dataset("x", data=CELLS, **how)
+        f["zeros"] = BEHIND
+
+
+def make_by_hand(path, latest, choose):
+    """What h5py has no words for."""
+    with h5py.File(path, "w", libver="latest" if latest else "earliest") as f:
+        how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        choose(how)
+        space = h5py.h5s.create_simple(CELLS.shape)
+        h5py.h5d.create(f.id, b"x", h5py.h5t.IEEE_F32LE, space, how).write(space, space, CELLS)
+        f["zeros"] = BEHIND
+
+
+def compact(how):
+    how.set_layout(h5py.h5d.COMPACT)
+
+
+def make_converted(path, filters):
+    """A type that only libhdf5 converts: integers of 24 bits."""
+    with h5py.File(path, "w", libver="earliest") as f:
+        how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        how.set_chunk((3, 4))
+        if filters:
+            how.set_shuffle()
+            how.set_deflate(1)
+        type_ = h5py.h5t.STD_I32LE.copy()
+        type_.set_precision(24)
+        type_.set_size(3)
+        space = h5py.h5s.create_simple(CELLS.shape)
+        h5py.h5d.create(f.id, b"x", type_, space, how).write(space, space, CELLS.astype("i4"))
+        f["zeros"] = BEHIND
+
+
+def implicit(how):
+    """The index of chunks that are all there from the beginning."""
+    how.set_chunk((3, 4))
+    how.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+
+
+def make_netcdf(path, filters):
+    with netCDF4.Dataset(path, "w") as f:
+        f.createDimension("time", None)
+        f.createDimension("x", 8)
+        f.createDimension("n", BEHIND.size)
+        f.createVariable("x", "f4", ("time", "x"), chunksizes=(3, 4), **filters)[:] = CELLS
+        f.createVariable("zeros", "i1", ("n",))[:] = BEHIND
+
+
+def files(folder):
+    """Names of files that are made; in each an array x, and behind it bytes that are not its own."""
+    for words, filters in FILTERS.items():
+        for index, latest, chunks, most in [
+            ("btree1", False, (3, 4), None),
+            ("btree1_growing", False, (3, 4), (None, 8)),
+            ("single", True, (6, 8), None),
+            ("fixed", True, (3, 4), None),
+            ("extensible", True, (3, 4), (None, 8)),
+            ("btree2", True, (3, 4), (None, None)),
+        ]:
+            path = folder / f"{index}_{words}.h5"
+            make(path, latest, chunks=chunks, maxshape=most, **filters)
+            yield path
+    for filters in (False, True):
+        path = folder / f"converted{filters}.h5"
+        make_converted(path, filters)
+        yield path
+    make_by_hand(folder / "implicit.h5", True, implicit)
+    yield folder / "implicit.h5"
+    for latest in (False, True):
+        path = folder / f"contiguous{latest}.h5"
+        make(path, latest)
+        yield path
+        path = folder / f"compact{latest}.h5"
+        make_by_hand(path, latest, compact)
+        yield path
+    for words, filters in {"plain": {}, "deflate": dict(zlib=True)}.items():
+        if netCDF4:
+            make_netcdf(folder / f"netcdf_{words}.nc", filters)
+            yield folder / f"netcdf_{words}.nc"
+
+
+def damage(tool, path, values):
+    ran = subprocess.run([tool, path.name, "x", "0", str(path.stat().st_size), *values], cwd=path.parent,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    lines = ran.stdout.decode().splitlines()
+    said = ran.stderr.decode(errors="replace").splitlines()
+    complaints = [line for line in lines if not line.endswith(" refused")]
+    good = sum(int(line.split()[0]) for line in lines if line.endswith(" refused"))
+    refused = sum(int(line.split()[2]) for line in lines if line.endswith(" refused"))
+    return complaints + said[:20], good, refused
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--values", nargs="*", default=["255"])
+    args = parser.parse_args()
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        for path in files(Path(folder)):
+            complaints, good, refused = damage(Path(args.tool).resolve(), path, args.values)
+            if refused < 100:
+                complaints.append(f"{good} good and {refused} refused: nothing was tried")
+            tally.check(f"{path.name}: {path.stat().st_size} bytes", complaints)
+    tally.finish()
+
+
+main()
