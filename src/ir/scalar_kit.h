@@ -46,10 +46,35 @@
 
 /* ---- Reals: M the C library's suffix ("f" or nothing) ---------------------------------------- */
 
+/* Some powers are products, quotients and roots; zeros, infinities and nan as C's pow has them: a
+ * root of -0 is 0, and of -inf inf. */
+#define POWER_KIT(S, T, M)                                                                         \
+    static inline T root_##S(T x) { return x == -(T)__builtin_inf() ? -x : sqrt##M(x + 0); }       \
+    static inline int is_simple_power_##S(T y)                                                     \
+    {                                                                                              \
+        return y == 2 || y == 3 || y == 4 || y == (T)0.5 || y == (T)1.5 || y == (T)-0.5 ||         \
+               y == -1 || y == -2 || y == 0 || y == 1;                                             \
+    }                                                                                              \
+    static inline T simple_power_##S(T x, T y)                                                     \
+    {                                                                                              \
+        T square = x * x, inverse = 1 / x;                                                         \
+        return y == 2          ? square                                                            \
+               : y == 3        ? square * x                                                        \
+               : y == 4        ? square * square                                                   \
+               : y == (T)0.5   ? root_##S(x)                                                       \
+               : y == (T)1.5   ? fabs##M(x) * root_##S(x)                                          \
+               : y == (T)-0.5  ? 1 / root_##S(x)                                                   \
+               : y == -1       ? inverse                                                           \
+               : y == -2       ? inverse * inverse                                                 \
+               : y == 0        ? 1                                                                 \
+                               : x;                                                                \
+    }
+
 /* Of equal numbers (0 and -0) minimum and maximum give the first.  They are written so that they
  * become single instructions and a choice.
  * Floor division rounds a quotient that fmod has made exact, as Python does: 1.0 // 0.1 is 9. */
 #define REAL_KIT(S, T, M)                                                                          \
+    POWER_KIT(S, T, M)                                                                             \
     static inline T floor_remainder_##S(T x, T y)                                                  \
     {                                                                                              \
         T r = fmod##M(x, y);                                                                       \
@@ -90,28 +115,6 @@
     {                                                                                              \
         T m = y > x ? y : x;                                                                       \
         return x != x ? y : m;                                                                     \
-    }                                                                                              \
-    /* Some powers are products, quotients and roots; zeros, infinities and nan as C's pow has */  \
-    /* them: a root of -0 is 0, and of -inf inf. */                                                \
-    static inline T root_##S(T x) { return x == -(T)__builtin_inf() ? -x : sqrt##M(x + 0); }       \
-    static inline int is_simple_power_##S(T y)                                                     \
-    {                                                                                              \
-        return y == 2 || y == 3 || y == 4 || y == (T)0.5 || y == (T)1.5 || y == (T)-0.5 ||         \
-               y == -1 || y == -2 || y == 0 || y == 1;                                             \
-    }                                                                                              \
-    static inline T simple_power_##S(T x, T y)                                                     \
-    {                                                                                              \
-        T square = x * x, inverse = 1 / x;                                                         \
-        return y == 2          ? square                                                            \
-               : y == 3        ? square * x                                                        \
-               : y == 4        ? square * square                                                   \
-               : y == (T)0.5   ? root_##S(x)                                                       \
-               : y == (T)1.5   ? fabs##M(x) * root_##S(x)                                          \
-               : y == (T)-0.5  ? 1 / root_##S(x)                                                   \
-               : y == -1       ? inverse                                                           \
-               : y == -2       ? inverse * inverse                                                 \
-               : y == 0        ? 1                                                                 \
-                               : x;                                                                \
     }                                                                                              \
     static inline T lgamma_##S(T x)                                                                \
     {                                                                                              \

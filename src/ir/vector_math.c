@@ -13,8 +13,8 @@
 
 #include "ir/scalar_kit.h"
 
-REAL_KIT(f32, float, f)
-REAL_KIT(f64, double, )
+POWER_KIT(f32, float, f)
+POWER_KIT(f64, double, )
 
 #define FUNCTIONS(UNARY, BINARY)                                                                   \
     UNARY(cbrt)                                                                                    \
