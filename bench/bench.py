@@ -17,6 +17,7 @@ TREE = Path(__file__).resolve().parent.parent
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, default=TREE / "build/release", help="with the libraries")
+    parser.add_argument("--against", type=Path, help="another build of Arras, which takes part as 'other'")
     parser.add_argument("--only", action="append", help="a workload or part; may be given again")
     parser.add_argument("--rounds", type=int, default=7, help="of which medians are taken")
     parser.add_argument("--quick", action="store_true", help="small sizes: to see that it works")
@@ -54,6 +55,8 @@ def make_contenders(arguments):
     hand = contenders.Hand(arguments.build)
     arras = None if arguments.no_arras else contenders.Arras(arguments.build, arguments.threads)
     peers = contenders.peers([] if names == ["none"] else names, arguments.threads)
+    if arguments.against:
+        peers.append(contenders.Arras(arguments.against, arguments.threads, "other"))
     return [hand] + ([arras] if arras else []), peers
 
 

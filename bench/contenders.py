@@ -75,9 +75,10 @@ class Hand:
 
 
 class Arras:
-    name = "Arras"
+    version = ""
 
-    def __init__(self, build, threads):
+    def __init__(self, build, threads, name="Arras"):
+        self.name = name
         self.library = library = ctypes.CDLL(str(build / "libbench_arras.so"))
         self.threads = threads
         library.bench_open.restype = c_void_p

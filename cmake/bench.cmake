@@ -16,7 +16,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
 endif()
 
 add_library(bench_arras MODULE bench/face.c bench/recordings.c)
-target_link_libraries(bench_arras PRIVATE arras arras_flags)
+target_link_libraries(bench_arras PRIVATE arras_static arras_flags)
 
 add_executable(bench_compile bench/bench_compile.c bench/recordings.c)
 target_link_libraries(bench_compile PRIVATE arras arras_flags)
