@@ -109,7 +109,7 @@ def main():
         print()
         report.show_races(races, names)
     found, bounds = run_parts(arguments, own[1] if len(own) > 1 else None)
-    bounds = report.race_bounds(races, names) + bounds
+    bounds = report.race_bounds(races, [name for name in names if name != "other"]) + bounds
     if bounds and not arguments.quick:
         report.show_bounds(bounds)
     if arguments.json:
