@@ -109,9 +109,13 @@ static lang_cell *cell_of_whole(lang_lowering *L, const lang_node *node, arras_a
  * inside, so that a read in it is guarded if its use is. */
 static lang_cell *expand_late(lang_lowering *L, lang_equation *eq, const lang_binding *b)
 {
-    lang_cell **kept = b->cells && b->equation == eq ? &b->cells[eq->guards > 0] : NULL;
-    lang_cell  *cell = kept && *kept ? *kept : lang_expand(L, eq, b->around, b->node);
+    lang_cell       **kept = b->cells && b->equation == eq ? &b->cells[eq->guards > 0] : NULL;
+    const lang_index *around = eq->around;
+    lang_cell        *cell;
 
+    eq->around = b->equation == eq ? b->surrounded : NULL;
+    cell = kept && *kept ? *kept : lang_expand(L, eq, b->around, b->node);
+    eq->around = around;
     if (kept)
         *kept = cell;
     return cell;
@@ -216,6 +220,7 @@ static bool add_read(lang_lowering *L, lang_equation *eq, const lang_cell *load,
                          .axis = axis,
                          .length = arras_array_dim(load->array, axis),
                          .affine = lang_affine_of(L, load->parts[axis]),
+                         .around = eq->around,
                          .guarded = eq->guards > 0,
                          .in_bound = eq->bounds > 0,
                          .shrinks = load->edges && !rule,
@@ -339,12 +344,13 @@ static lang_index *add_index(lang_lowering *L, lang_equation *eq, lang_scope sco
 
     if (!index)
         return NULL;
-    *index = (lang_index){ .range = range, .axis = -1 };
+    *index = (lang_index){ .range = range, .axis = -1, .around = eq->around };
     index->name = variable_name(L, eq, range->symbol->text);
     index->first = expand_bound(L, eq, scope, range->lo, &failed);
     index->end = expand_bound(L, eq, scope, range->hi, &failed);
     if (!index->name || failed)
         return NULL;
+    eq->around = index;
     if (lang_list_add(&eq->indices, index) && lang_list_add(&eq->active, index))
         return index;
     lang_fail_memory(L->err);
@@ -369,9 +375,10 @@ lang_scope lang_bind_index(lang_lowering *L, lang_equation *eq, lang_scope scope
 static lang_cell *expand_reduction(lang_lowering *L, lang_equation *eq, lang_scope scope,
                                    const lang_node *node)
 {
-    size_t       outside = eq->active.count;
-    lang_index **indices = lang_alloc(L, (size_t)node->nranges, sizeof *indices);
-    lang_cell   *body, *cell;
+    size_t            outside = eq->active.count;
+    const lang_index *around = eq->around;
+    lang_index      **indices = lang_alloc(L, (size_t)node->nranges, sizeof *indices);
+    lang_cell        *body, *cell;
 
     for (int i = 0; indices && i < node->nranges; i++) {
         indices[i] = add_index(L, eq, scope, node->ranges[i]);
@@ -380,6 +387,7 @@ static lang_cell *expand_reduction(lang_lowering *L, lang_equation *eq, lang_sco
     }
     body = indices ? lang_expand(L, eq, scope, node->parts[0]) : NULL;
     eq->active.count = outside;
+    eq->around = around;
     cell = body ? lang_cell_new(L, LANG_CELL_REDUCE, node, 1, &body) : NULL;
     if (!cell)
         return NULL;

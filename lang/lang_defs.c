@@ -71,6 +71,7 @@ static lang_scope bind_late(lang_lowering *L, lang_scope inside, lang_scope arou
                                      .equation = eq,
                                      .node = node,
                                      .around = around,
+                                     .surrounded = eq ? eq->around : NULL,
                                      .cells = cells });
 }
 

@@ -25,6 +25,7 @@ typedef struct lang_index {
     const lang_range    *range;
     int                  axis;        /* of the result; -1: it is reduced over */
     const char          *name;        /* of the variable, for a reduction */
+    const struct lang_index *around;  /* the next reduction further outside */
     struct lang_cell    *first, *end; /* given bounds of a reduction; NULL: not given */
     bool                 moves;       /* a given bound depends on other indices or on data */
     lang_range_state     state;
@@ -86,6 +87,7 @@ typedef struct lang_read {
     int                axis;
     int64_t            length;
     const lang_affine *affine;
+    const lang_index  *around;   /* of the innermost reduction that surrounds it */
     bool               guarded;  /* in a branch of a choice: perhaps not read at all */
     bool               in_bound; /* of a range: x[i] there does not make i as long as x */
     bool               shrinks;  /* its edge is `none` */
@@ -99,6 +101,9 @@ typedef struct lang_equation {
     lang_list active;  /* of lang_index: the reductions around this place */
     int       guards;  /* choices around this place */
     int       bounds;  /* bounds of ranges around this place */
+    /* The innermost reduction that surrounds this place wherever it is used: an argument is used
+     * within reductions of the function, and outside of them. */
+    const lang_index *around;
 } lang_equation;
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -124,6 +129,7 @@ typedef struct lang_binding {
     arras_array                array; /* LATE: made when it is first needed */
     const lang_node           *node;
     const struct lang_binding *around;
+    const lang_index          *surrounded; /* LATE: by this reduction of the equation */
     lang_cell                **cells; /* LATE: two, outside and inside of choices */
     enum { LANG_PERHAPS, LANG_YES, LANG_NO } number; /* LATE: whether it is made of numbers alone */
 } lang_binding;
@@ -196,8 +202,9 @@ const lang_affine *lang_affine_of(lang_lowering *L, lang_cell *cell);
 /* Writes a read down at each index that it has. */
 bool       lang_mention_read(lang_lowering *L, const lang_read *read);
 bool       lang_find_ranges(lang_lowering *L, lang_equation *eq);
-/* An error: the read leaves its array by so much. */
-bool       lang_fail_reach(lang_lowering *L, const lang_read *read);
+/* An error: the read leaves its array, at `at`, where its indices have these values. */
+bool       lang_fail_reach(lang_lowering *L, const lang_read *read, int64_t at,
+                           const int64_t *values);
 void       lang_emit_index(lang_lowering *L, lang_index *index); /* its range is known */
 arras_expr lang_emit(lang_lowering *L, lang_cell *cell);
 

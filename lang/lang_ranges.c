@@ -7,7 +7,8 @@
 
 /* ---- Intervals ------------------------------------------------------------------------------- */
 
-lang_interval lang_interval_of(const lang_affine *a, const lang_index *except)
+/* Each index from its least to its largest value, whatever the others are. */
+static lang_interval interval_over_box(const lang_affine *a, const lang_index *except)
 {
     lang_interval r = { LANG_KNOWN, false, a->constant, a->constant };
 
@@ -31,6 +32,28 @@ lang_interval lang_interval_of(const lang_affine *a, const lang_index *except)
             r.state = r.state == LANG_UNKNOWN ? LANG_UNKNOWN : LANG_BY_DATA;
     }
     return r;
+}
+
+static bool depends_on_others(const lang_affine *a, const lang_index *except,
+                              const lang_index *around)
+{
+    for (; around; around = around->around)
+        if (around->state == LANG_KNOWN && (around->moves || around->hi <= around->lo))
+            return true;
+    for (int i = 0; i < a->nterms; i++)
+        if (a->terms[i].index != except && a->terms[i].index->moves)
+            return true;
+    return false;
+}
+
+lang_interval lang_interval_of(const lang_affine *a, const lang_index *except,
+                               const lang_index *around)
+{
+    lang_interval r = interval_over_box(a, except);
+
+    return r.state == LANG_KNOWN && depends_on_others(a, except, around)
+               ? lang_interval_over_points(a, except, around)
+               : r;
 }
 
 int64_t lang_floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
@@ -63,13 +86,13 @@ bool lang_mention_read(lang_lowering *L, const lang_read *read)
 
 /* ---- Ranges that are given ------------------------------------------------------------------- */
 
-static lang_interval bound_of(lang_lowering *L, lang_cell *cell)
+static lang_interval bound_of(lang_lowering *L, lang_cell *cell, const lang_index *around)
 {
     const lang_affine *a = cell ? lang_affine_of(L, cell) : NULL;
 
     if (!cell)
         return (lang_interval){ LANG_KNOWN, false, 0, 0 };
-    return a ? lang_interval_of(a, NULL) : (lang_interval){ LANG_BY_DATA, false, 0, 0 };
+    return a ? lang_interval_of(a, NULL, around) : (lang_interval){ LANG_BY_DATA, false, 0, 0 };
 }
 
 static bool settle_given(lang_lowering *L, lang_index *index)
@@ -78,8 +101,8 @@ static bool settle_given(lang_lowering *L, lang_index *index)
 
     if (!index->end)
         return false;
-    first = bound_of(L, index->first);
-    end = bound_of(L, index->end);
+    first = bound_of(L, index->first, index->around);
+    end = bound_of(L, index->end, index->around);
     if (first.state == LANG_UNKNOWN || end.state == LANG_UNKNOWN)
         return false;
     index->moves = first.state != LANG_KNOWN || end.state != LANG_KNOWN || first.min != first.max ||
@@ -170,7 +193,7 @@ static bounds bounds_of(const lang_index *index, bool guarded)
     bounds b = { false, false, 0 };
 
     for (const lang_mention *m = index->mentions; m; m = m->next) {
-        lang_interval rest = lang_interval_of(m->read->affine, index);
+        lang_interval rest = lang_interval_of(m->read->affine, index, m->read->around);
         int64_t       count;
 
         b.open = b.open || rest.state == LANG_UNKNOWN;
@@ -291,7 +314,7 @@ static lang_index *index_to_shrink(const lang_read *read)
 static void shrink(const lang_read *read, lang_index *index)
 {
     int64_t       factor = lang_factor_of(read->affine, index), lo, last;
-    lang_interval rest = lang_interval_of(read->affine, index);
+    lang_interval rest = lang_interval_of(read->affine, index, read->around);
 
     if (rest.state != LANG_KNOWN || rest.empty)
         return;
@@ -314,21 +337,56 @@ static void shrink_all(const lang_equation *eq)
         lang_index      *index;
 
         if (!read->shrinks || read->guarded || !read->affine ||
-            is_inside(read, lang_interval_of(read->affine, NULL)))
+            is_inside(read, lang_interval_of(read->affine, NULL, read->around)))
             continue;
         if ((index = index_to_shrink(read)))
             shrink(read, index);
     }
 }
 
+/* Where the index of a read is largest or smallest. */
+static bool find_point(int64_t *values, const lang_read *read, bool largest)
+{
+    const lang_affine *a = read->affine;
+
+    if (depends_on_others(a, NULL, read->around))
+        return lang_find_point(values, a, read->around, largest);
+    for (int i = 0; i < a->nterms; i++) {
+        const lang_index *index = a->terms[i].index;
+
+        values[i] = (a->terms[i].factor > 0) == largest ? index->hi - 1 : index->lo;
+    }
+    return true;
+}
+
+/* An error needs a cell that is outside.  Where none is found, the run has to look. */
+static bool check_reach(lang_lowering *L, const lang_read *read, lang_interval r, bool beyond)
+{
+    int64_t values[LANG_MAX_TERMS], at = read->affine->constant;
+
+    if (beyond ? r.max < read->length : r.min >= 0)
+        return true;
+    if (!find_point(values, read, beyond))
+        return true;
+    for (int i = 0; i < read->affine->nterms; i++)
+        at += read->affine->terms[i].factor * values[i];
+    if (beyond ? at < read->length : at >= 0)
+        return true;
+    return lang_fail_reach(L, read, at, values);
+}
+
 static bool check_reads(lang_lowering *L, const lang_equation *eq)
 {
     for (size_t i = 0; i < eq->reads.count; i++) {
         const lang_read *read = eq->reads.items[i];
+        lang_interval    r;
 
-        if (!read->edged && !read->guarded && read->affine &&
-            !is_inside(read, lang_interval_of(read->affine, NULL)))
-            return lang_fail_reach(L, read);
+        if (read->edged || read->guarded || !read->affine)
+            continue;
+        r = lang_interval_of(read->affine, NULL, read->around);
+        if (!is_inside(read, r) &&
+            (!check_reach(L, read, r, true) || !check_reach(L, read, r, false)))
+            return false;
     }
     return true;
 }

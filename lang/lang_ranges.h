@@ -6,13 +6,21 @@
 
 typedef struct lang_interval {
     lang_range_state state; /* min and max hold if KNOWN */
-    bool             empty; /* some index has no values: nothing is read */
+    bool             empty; /* the indices have no values: nothing is read */
     int64_t          min, max;
 } lang_interval;
 
-/* Where an affine form stays, without the term of `except` (which may be NULL). */
-lang_interval lang_interval_of(const lang_affine *a, const lang_index *except);
-int64_t       lang_floor_divide(int64_t a, int64_t b); /* b > 0 */
-int64_t       lang_factor_of(const lang_affine *a, const lang_index *index); /* 0: not there */
+/* Where an affine form stays, without the term of `except` (which may be NULL), in a place that the
+ * reduction of `around` surrounds (NULL: none does). */
+lang_interval lang_interval_of(const lang_affine *a, const lang_index *except,
+                               const lang_index *around);
+/* The same where the range of an index depends on others. */
+lang_interval lang_interval_over_points(const lang_affine *a, const lang_index *except,
+                                        const lang_index *around);
+/* Values of the indices of a form, all of them known, where it is largest or smallest. */
+bool    lang_find_point(int64_t *values, const lang_affine *a, const lang_index *around,
+                        bool largest);
+int64_t lang_floor_divide(int64_t a, int64_t b); /* b > 0 */
+int64_t lang_factor_of(const lang_affine *a, const lang_index *index); /* 0: not there */
 
 #endif

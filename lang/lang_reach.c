@@ -15,17 +15,16 @@ static int shown_length(lang_place place)
 
 static const char *text_at(lang_place place) { return place.source->text + place.start; }
 
-/* " when i = 99, k = 2": where the form is largest or smallest. */
-static void say_when(char *room, size_t size, const lang_affine *a, bool largest)
+/* " when i = 99, k = 2" */
+static void say_when(char *room, size_t size, const lang_affine *a, const int64_t *values)
 {
     size_t at = 0;
 
     room[0] = '\0';
     for (int i = 0; i < a->nterms && at + 1 < size; i++) {
         const lang_index *index = a->terms[i].index;
-        bool              high = (a->terms[i].factor > 0) == largest;
         int n = snprintf(room + at, size - at, "%s%s = %" PRId64, i == 0 ? " when " : ", ",
-                         index->range->symbol->text, high ? index->hi - 1 : index->lo);
+                         index->range->symbol->text, values[i]);
 
         at += n > 0 ? (size_t)n : 0;
     }
@@ -43,10 +42,10 @@ static void say_range(char *room, size_t size, const lang_read *read, bool beyon
     room[0] = '\0';
     if (!index || index->moves)
         return;
-    rest = lang_interval_of(read->affine, index);
+    rest = lang_interval_of(read->affine, index, read->around);
     factor = read->affine->terms[0].factor;
     name = index->range->symbol->text;
-    if (factor < 0 || rest.state != LANG_KNOWN)
+    if (factor < 0 || rest.state != LANG_KNOWN || rest.empty)
         return;
     lo = -lang_floor_divide(rest.min, factor);
     lo = lo > index->lo ? lo : index->lo;
@@ -61,15 +60,14 @@ static void say_range(char *room, size_t size, const lang_read *read, bool beyon
                  hi);
 }
 
-bool lang_fail_reach(lang_lowering *L, const lang_read *read)
+bool lang_fail_reach(lang_lowering *L, const lang_read *read, int64_t at, const int64_t *values)
 {
     const lang_node *node = read->load->node, *base = node->parts[0];
-    lang_interval    r = lang_interval_of(read->affine, NULL);
-    bool             beyond = r.max >= read->length;
-    uint64_t by = beyond ? (uint64_t)r.max - (uint64_t)read->length + 1 : 0 - (uint64_t)r.min;
-    char     when[160], range[256], rule[384] = "";
+    bool             beyond = at >= read->length;
+    uint64_t         by = beyond ? (uint64_t)at - (uint64_t)read->length + 1 : 0 - (uint64_t)at;
+    char             when[160], range[256], rule[384] = "";
 
-    say_when(when, sizeof when, read->affine, beyond);
+    say_when(when, sizeof when, read->affine, values);
     say_range(range, sizeof range, read, beyond);
     if (read->shrinks)
         snprintf(rule, sizeof rule, "; its edge is `none`, and no index can shrink");

@@ -81,6 +81,34 @@ static void reach(void)
     GIVES("y[i:1:3] = x[i] - x[i-1]", "y: i64[2] 1 2", "x=[1, 2, 4]");
 }
 
+/* Where the range of an index depends on others, a read goes as far as they do together. */
+static void triangles(void)
+{
+    GIVES("y[i:4] = sum[k:4-i] x[k+i]", "y: i64[4] 10 9 7 4", "x=[1, 2, 3, 4]");
+    GIVES("y[i:4] = sum[k:i+1] x[i-k]", "y: i64[4] 1 3 6 10", "x=[1, 2, 3, 4]");
+    GIVES("y[i:4] = sum[k:2*i:5] x[2*i]", "y: i64[4] 5 9 5 0", "x=[1, 2, 3, 4, 5]");
+    GIVES("sum[i:4, j:i, k:j, l:k] x[i-j+k-l-2]", "result: i64[] 7", "x=[7]");
+    GIVES("sum[i:2:9, j:3*i:2*i+7] x[j-2*i-2, 6-i]", "result: i64[] 240",
+          "x=reshape(arange(25), [5, 5])");
+    /* Where there is no k there is no read. */
+    GIVES("y[i:6] = sum[k:i-2] x[i-3]", "y: i64[6] 0 0 0 1 4 9", "x=[1, 2, 3]");
+    GIVES("sum[i:4, j:i] x[i+j-1]", "result: i64[] 18", "x=[1, 2, 3, 4, 5]");
+    GIVES("sum[k:0] x[9]", "result: i64[] 0", "x=[1]");
+    /* An argument is read where it is used: within sum[k], and beside it. */
+    FAILS("def f(a) = (sum[k:0] a) + a; y[i:3] = f(x[i-1])", "goes 1 before the start", "x=[1, 2]");
+    /* How far others go. */
+    GIVES("y[i] = sum[j:3, k:3-j] x[i+j+k]", "y: i64[3] 14 20 26", "x=[1, 2, 3, 4, 5]");
+    GIVES("edge x = none; y[i:9] = sum[j:3, k:3-j] x[i+j+k]", "y: i64[3] 14 20 26",
+          "x=[1, 2, 3, 4, 5]");
+    FAILS("y[i:4] = sum[k:5-i] x[k+i]",
+          "goes 1 beyond the end of axis 0 of `x` (length 4) when k = ", "x=[1, 2, 3, 4]");
+    FAILS("sum[i:4, j:i] x[i+j-2]",
+          "goes 1 before the start of axis 0 of `x` (length 5) when i = 1, "
+          "j = 0",
+          "x=[1, 2, 3, 4, 5]");
+    FAILS("sum[i:4, j:i, k:j, l:k] x[i-j+k-l-3]", "goes 1 before the start", "x=[7]");
+}
+
 static void choices_guard_reads(void)
 {
     GIVES("y[i] = i > 0 ? x[i-1] : x[i]", "y: i64[3] 1 1 2", "x=[1, 2, 3]");
@@ -148,6 +176,7 @@ TEST_MAIN
     RUN(inferred);
     RUN(not_to_be_inferred);
     RUN(reach);
+    RUN(triangles);
     RUN(choices_guard_reads);
     RUN(edge_rules);
     RUN(edge_none_shrinks);

@@ -7,7 +7,7 @@ import numpy as np
 from against_numpy.values import special_values
 
 from . import oracle
-from .drawing_kit import Index, index_text_names
+from .drawing_kit import Index, index_text_names, triangle
 from .ranges import NotMeant
 from .tree import Equation, Node, Program, load, number, op, reduction
 from .whole_drawing import draw_whole
@@ -181,6 +181,10 @@ class Drawing:
         self.rng.shuffle(names)
         for name in names:
             index = at[name]
+            if rule != "none" and index.forms and self.chance(0.5):
+                tree = self.joint(index, length)
+                if tree is not None:
+                    return tree
             if rule == "none" and self.chance(0.6) and index.constant:
                 return self.near(Node("var", name), self.choice(-1, 1, 1, 2))
             if index.low < 0 or index.high > length or self.chance(0.15):
@@ -194,6 +198,14 @@ class Drawing:
         if rule != "none" and names and self.chance(0.5):
             return self.computed(length, at)
         return number(self.rng.randrange(length)) if rule != "none" else None
+
+    def joint(self, index, length):
+        """A form of several indices that stays inside, as near to the end of the axis as can be."""
+        tree, low, high = self.rng.choice(index.forms)
+        shift = self.choice(-low, length - 1 - high)
+        if high < low or low + shift < 0 or high + shift >= length:
+            return None
+        return self.near(tree, shift) if shift else tree
 
     def near(self, tree, shift):
         return op("add", tree, number(shift)) if shift > 0 else op("subtract", tree, number(-shift))
@@ -455,6 +467,8 @@ class Drawing:
             return (number(low), number(high)), Index(low, high, True)
         outer_name = self.rng.choice(outer)
         var, index = Node("var", outer_name), at[outer_name]
+        if how < 0.7:
+            return self.rng.choice(triangle(name, outer_name, index, length))
         if how < 0.8:
             more = self.choice(0, 1, 1, 2)
             if self.chance(0.6):

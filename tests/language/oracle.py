@@ -533,14 +533,11 @@ def evaluate_equation(world, equation):
         world.busy.discard(equation.name)
 
 
-def expand(world, node):
-    return Expander(world.program.functions).expand(node, {})
-
-
 def evaluate_cells(world, equation):
-    body = expand(world, equation.body)
+    expander = Expander(world.program.functions)
+    body = expander.expand(equation.body, {})
     names = [name for name, _, _ in equation.indices]
-    ranges = Ranges(world, equation.indices, body)
+    ranges = Ranges(world, equation.indices, body, expander.around)
     boxes = [ranges.boxes[name] for name in names]
     shape = [stop - start for start, stop in boxes]
     n = int(np.prod(shape, dtype="i8")) if shape else 1

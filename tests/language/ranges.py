@@ -5,7 +5,13 @@ a name of its own.  A box is (start, stop)."""
 
 import itertools
 
+import numpy as np
+
 from .tree import Node, ranges_of, reduction
+
+
+NOWHERE = ()
+MOST_POINTS = 1_000_000
 
 
 class NotMeant(Exception):
@@ -15,6 +21,8 @@ class NotMeant(Exception):
 class Expander:
     def __init__(self, functions):
         self.functions, self.numbers = functions, itertools.count()
+        self.active = ()  # the indices of the reductions around
+        self.around = {}  # of each read, wherever it is used: of an argument, those around the call
 
     def expand(self, node, names):
         """names: what stands for each index, parameter and argument here."""
@@ -29,21 +37,29 @@ class Expander:
         kids = [self.expand(kid, names) for kid in node.kids]
         if node.kind == "load" and node.value in names:
             array = names[node.value]
-            return Node("load", array.value, *kids) if array.kind == "array" else Node(
-                "cells", None, array, *kids)
+            return self.noted(Node("load", array.value, *kids) if array.kind == "array" else Node(
+                "cells", None, array, *kids))
         if node.kind == "size" and node.value[0] in names:
             raise NotMeant
-        return node.with_kids(kids)
+        return self.noted(node.with_kids(kids))
+
+    def noted(self, node):
+        if node.kind in ("load", "cells"):
+            self.around[id(node)] = self.active
+        return node
 
     def expand_reduction(self, node, names):
-        names, ranges = dict(names), []
+        names, ranges, before = dict(names), [], self.active
         for name, low, high in ranges_of(node):
             if high is not None:
                 low, high = self.expand(low, names), self.expand(high, names)
             unique = f"{name}#{next(self.numbers)}"
             names[name] = Node("var", unique)
             ranges.append((unique, low, high))
-        return reduction(node.value[0], ranges, self.expand(node.kids[-1], names))
+            self.active += (unique,)
+        body = self.expand(node.kids[-1], names)
+        self.active = before
+        return reduction(node.value[0], ranges, body)
 
 
 def affine(node, size_of):
@@ -82,31 +98,20 @@ def scaled(form, factor):
 class Read:
     """One axis of one read whose index is affine."""
 
-    def __init__(self, form, length, rule, in_bounds, guarded):
+    def __init__(self, form, length, rule, in_bounds, guarded, around):
         self.factors, self.constant = form
+        self.around = around  # indices of reductions
         self.length, self.rule, self.in_bounds, self.guarded = length, rule, in_bounds, guarded
 
     def is_exact(self, variable):
         return self.factors == {variable: 1} and self.constant == 0
 
-    def rest(self, variable, boxes):
-        """The least and largest of all but this variable; None where that is not known."""
-        low = high = self.constant
-        for name, factor in self.factors.items():
-            if name != variable:
-                if boxes.get(name) is None:
-                    return None
-                start, stop = boxes[name]
-                ends = (factor * start, factor * (stop - 1))
-                low, high = low + min(ends), high + max(ends)
-        return low, high
-
 
 class Ranges:
     """boxes: of each index whose range is not given, and of those on the left."""
 
-    def __init__(self, world, indices, body):
-        self.world, self.reads = world, []
+    def __init__(self, world, indices, body, around):
+        self.world, self.reads, self.around = world, [], around
         self.left = [name for name, _, _ in indices]
         self.given = {}  # in the order in which they are declared
         for name, low, high in indices:
@@ -114,7 +119,6 @@ class Ranges:
         self.collect(body, False, False)
         self.boxes = {}
         self.resolve()
-        self.before = dict(self.boxes)
         self.shrink()
         self.check()
 
@@ -138,7 +142,8 @@ class Ranges:
                 form = affine(index, self.world.length)
                 if form is not None:
                     length, rule = self.world.axis(node, axis)
-                    self.reads.append(Read(form, length, rule, in_bounds, guarded))
+                    around = self.around[id(node)]
+                    self.reads.append(Read(form, length, rule, in_bounds, guarded, around))
 
     def resolve(self):
         """Those that are given, then those with an exact read, then the others."""
@@ -162,7 +167,7 @@ class Ranges:
             if box is not None:
                 self.boxes[name] = box
             return box is not None
-        ends = [affine(bound, self.world.length) for bound in self.given[name]]
+        ends = self.ends(name)
         known = all(end is not None and not end[0] for end in ends)
         self.boxes[name] = (ends[0][1], max(ends[0][1], ends[1][1])) if known else None
         return True
@@ -184,11 +189,10 @@ class Ranges:
 
     def stop(self, name, read):
         """Where an index has to stop so that this read stays inside; None: this read does not say."""
-        if any(other in self.waiting for other in read.factors if other != name):
+        if any(self.is_waiting(other) for other in (*read.factors, *read.around) if other != name):
             raise NotMeant("one of two indices has to come first")
-        factor, rest = read.factors[name], read.rest(name, self.boxes)
-        others = [self.boxes.get(other) for other in read.factors if other != name]
-        if any(box is not None and box[0] >= box[1] for box in others):
+        factor, rest = read.factors[name], self.rest(read, name)
+        if rest == NOWHERE:
             raise NotMeant("a read that nothing comes to")
         if rest is None:
             return None
@@ -200,6 +204,11 @@ class Ranges:
         if factor > 0:
             return (read.length - 1 - rest[1]) // factor + 1
         return rest[0] // -factor + 1
+
+    def is_waiting(self, name):
+        """Its range, or one on which that depends, is not known yet."""
+        return name in self.waiting or self.boxes[name] is None and any(
+            self.is_waiting(v) for end in self.ends(name) if end is not None for v in end[0])
 
     def shrink(self):
         """`edge x = none`: only the cells all of whose reads exist."""
@@ -215,8 +224,8 @@ class Ranges:
             if len(able) != 1 or self.boxes.get(able[0]) is None:
                 raise NotMeant("which index shrinks")
             name, factor = able[0], read.factors[able[0]]
-            rest = read.rest(name, self.boxes)
-            if rest is None:
+            rest = self.rest(read, name)
+            if rest in (None, NOWHERE):
                 raise NotMeant("how far it shrinks")
             low, high = rest
             if factor > 0:
@@ -228,26 +237,60 @@ class Ranges:
             self.boxes[name] = (start, max(start, min(stop, box[1])))
 
     def check(self):
-        """A read that can leave its array is an error, also where no cell comes to it."""
-        reach = {}
-        for name in self.given:
-            reach[name] = self.boxes[name] or self.around(name, reach)
+        """A read that leaves its array for some values that its indices have together is an error."""
         for read in self.reads:
             if read.rule is None and not read.guarded:
-                boxes = [reach[name] for name in read.factors]
-                rest = None if None in boxes else read.rest(None, reach)
-                empty = rest is None or any(start >= stop for start, stop in boxes)
-                if not empty and not (0 <= rest[0] and rest[1] < read.length):
-                    raise NotMeant("a read that can leave its array")
+                rest = self.rest(read)
+                if rest not in (None, NOWHERE) and not (0 <= rest[0] and rest[1] < read.length):
+                    raise NotMeant("a read that leaves its array")
 
-    def around(self, name, reach):
-        """A box around a range that depends on other indices; None where it depends on data."""
-        ends = [affine(bound, self.world.length) for bound in self.given[name]]
-        if None in ends:
+    # ---- The values that indices have together -----------------------------------------------------
+
+    def rest(self, read, variable=None):
+        """The least and largest of an index but for this variable; NOWHERE where nothing is read,
+        None where it depends on data."""
+        names = set(read.factors) - {variable}
+        if not all(self.is_affine(name) for name in names):
             return None
-        low, high = [Read(end, 0, None, True, False).rest(None, self.first_boxes(reach)) for end in ends]
-        return None if None in (low, high) else (low[0], max(low[0], high[1]))
+        names |= {name for name in read.around if self.is_affine(name)}
+        values = self.points({needed for name in names for needed in self.needs(name)})
+        total = sum((f * values[v] for v, f in read.factors.items() if v != variable),
+                    np.full(len(values[None]), read.constant))
+        return (int(total.min()), int(total.max())) if len(total) else NOWHERE
 
-    def first_boxes(self, reach):
-        """As the ranges were before `edge x = none` took cells away."""
-        return {name: self.before.get(name) or box for name, box in reach.items()}
+    def ends(self, name):
+        """The bounds of a range that is given, as affine forms; one that is none is None."""
+        return [affine(bound, self.world.length) for bound in self.given[name]]
+
+    def is_affine(self, name):
+        if name in self.waiting:
+            return False
+        if self.boxes[name] is not None:
+            return True
+        ends = self.ends(name)
+        return None not in ends and all(self.is_affine(v) for end in ends for v in end[0])
+
+    def needs(self, name):
+        found = {name}
+        if self.boxes[name] is None:
+            found.update(*(self.needs(v) for end in self.ends(name) for v in end[0]))
+        return found
+
+    def points(self, names):
+        """An array of values for each name, and one of zeros for None."""
+        values = {None: np.zeros(1, "i8")}
+        for name in self.given:
+            if name not in names:
+                continue
+            box = self.boxes[name]
+            start, stop = [end + values[None] for end in box] if box is not None else [
+                sum((f * values[v] for v, f in end[0].items()), end[1] + values[None])
+                for end in self.ends(name)]
+            counts = np.maximum(stop - start, 0)
+            if counts.sum() > MOST_POINTS:
+                raise NotMeant("too many places")
+            parents = np.repeat(np.arange(len(counts)), counts)
+            own = np.arange(len(parents)) - np.repeat(np.cumsum(counts) - counts, counts)
+            values = {v: x[parents] for v, x in values.items()}
+            values[name] = own + start[parents]
+        return values
