@@ -142,12 +142,38 @@ def check_type(scratch, tally, dtype, rng):
         tally.check(f"{dtype}, {way}", wrong)
 
 
+def check_far_bounds(scratch, tally):
+    """A range of more values than a number can count is an error; bounds above i64 are its largest number."""
+    ends = {"m": np.array([-(2**63), 2**63 - 1]), "u": np.array([2**63, 2**63 - 1, 2**64 - 1], "u8")}
+    with h5py.File(scratch / "ends.h5", "w") as file:
+        for name, cells in ends.items():
+            np.save(scratch / f"{name}.npy", cells)
+            file[name] = cells
+    too_long = ["sum[k:m[0]:m[1]] 1.0", "max[k:m[0]+5:m[1]] k", "argmin[j:2, k:m[0]:m[1]+0*j] k",
+                "mean[k:-4611686018427387905:4611686018427387904] k", "any[k:m[0]:9] 0"]
+    counts = ["count[k:u[0]:u[1]] 1", "count[j:2, k:u[0]:u[2]] (j+1)", "count[j:2, k:u[1]-1:u[2]] (j+1)",
+              "count[k:m[1]:m[0]] 1", "count[k:m[1]-3:m[1]] 1"]
+    for way, said_how in WAYS.items():
+        streamed = said_how is None
+        source = "ends.h5:/{0}" if streamed else "{0}.npy"
+        options = ["--memory", "1M"] if streamed else said_how
+        for body in too_long + counts:
+            used = [f"{name}={source.format(name)}" for name in ends if f"{name}[" in body]
+            said = scratch.run("run", f"y = {body}", *used, *options)
+            want = "" if body in counts else "a range has at most 9223372036854775807 values"
+            wrong = [] if want in said.err and said.status == (body in too_long) else [said.err]
+            if body in counts and said.out != f"{[0, 0, 2, 0, 3][counts.index(body)]}\n":
+                wrong = [said.out + said.err]
+            tally.check(f"{body}, {way}", wrong)
+
+
 def main():
     options = command_kit.options(__doc__)
     tally, rng = Tally(), np.random.default_rng(5)
     with command_kit.Scratch(options.command) as scratch:
         for dtype in TYPES:
             check_type(scratch, tally, dtype, rng)
+        check_far_bounds(scratch, tally)
     tally.finish()
 
 

@@ -226,6 +226,9 @@ static void ranges(void)
     GIVES(scalar(sum("k", whole(0), whole(3), load(N("i8[3]"), var("k")))), "i64[] 3");
     GIVES(scalar(sum("k", whole(0), ar_expr_cast(whole(3), ARRAS_U64), real(0.5))), "f64[] 1.5");
     GIVES(scalar(sum("k", whole(INT64_MAX - 1), whole(INT64_MAX), whole(1))), "i64[] 1");
+    FAILS(scalar(sum("k", whole(INT64_MIN), whole(0), whole(1))),
+          "EINDEX: lambda: sum over -9223372036854775808 <= k < 0, in cell []; a range has at most "
+          "9223372036854775807 values");
     FAILS(row(1, ar_expr_reduce(AR_REDUCE_min, "k", whole(3), axis(0), var("k"))),
           "EINDEX: lambda: min over an empty range, 3 <= k < 0, in cell [0]");
     FAILS(scalar(ar_expr_reduce(AR_REDUCE_argmax, "k", whole(3), whole(3), var("k"))),

@@ -26,8 +26,11 @@ typedef struct {
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
+/* As reductions take their bounds: what is too large is the largest number. */
 static arras_expr as_i64(arras_expr e)
 {
+    if (e->type.dtype == ARRAS_U64)
+        e = apply2(ARRAS_OP_minimum, e, arras_expr_int(e->graph, INT64_MAX));
     return e->type.dtype == ARRAS_I64 ? e : arras_expr_cast(e, ARRAS_I64);
 }
 

@@ -78,6 +78,9 @@ void ar_c_put_bounds(ar_writer *w, arras_expr e, int number)
             ar_c_cast(w, e->args[i], ARRAS_I64);
         ar_text_add(w->out, large ? ", MOST);\n" : ";\n");
     }
+    if (!ar_reduce_is_countable(e))
+        ar_text_printf(w->out, "if (low%d < 0 && high%d >= 0 && low%d < high%d - MOST) return 1;\n",
+                       number, number, number, number);
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */

@@ -157,7 +157,7 @@ static ar_extent of_values(looker *l, arras_expr lo, arras_expr hi, const ar_fra
 
     if (!first.known || !end.known)
         return unknown;
-    return between(first.low, ar_max64(first.low, end.high - 1));
+    return between(first.low, end.high > first.low ? end.high - 1 : first.low);
 }
 
 static ar_extent of_variable(looker *l, arras_expr e, const ar_frame *around)

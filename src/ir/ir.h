@@ -409,6 +409,9 @@ int ar_index_is_less(arras_expr x, arras_expr y, const ar_space *space, const ar
 bool ar_index_bounds(int64_t *low, int64_t *high, arras_expr e, const ar_space *space,
                      const ar_frame *around);
 
+/* The variable of a reduction surely has fewer than 2**63 values (length.c). */
+bool ar_reduce_is_countable(arras_expr e);
+
 /* ---- The same with numbers (extent.c) -------------------------------------------------------- */
 
 /* Integers from low to high, both included, but for a gap: those from gap_low to gap_high, where

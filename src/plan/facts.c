@@ -42,7 +42,8 @@ static void look(walker *w, arras_expr e)
         look_at_load(w, e);
     if (e->kind == AR_EXPR_REDUCE) {
         f->reduces = true;
-        f->may_fault = f->may_fault || ar_reduction_identity((ar_reduction)e->ints[0]) < 0;
+        f->may_fault = f->may_fault || ar_reduction_identity((ar_reduction)e->ints[0]) < 0 ||
+                       !ar_reduce_is_countable(e);
     }
     for (int i = 0; i < e->nargs; i++)
         look(w, e->args[i]);

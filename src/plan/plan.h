@@ -41,7 +41,7 @@ typedef struct {
     const bool    *same_cell; /* of each input: a cell reads only the same cell of it */
     int            code;      /* steps of one code call one kernel */
     bool           constant;  /* runs once, before the first launch */
-    bool           may_fault; /* a read may be outside, or a minimum over nothing */
+    bool           may_fault; /* a read may be outside, a minimum over nothing, a range too long */
     const ar_gemm *gemm;      /* not NULL: a product of matrices */
     /* Of input k along its own axis x, at [k * rank + x]; of those that other steps compute.  NULL:
      * none are. */

@@ -196,6 +196,19 @@ static arras_status fail_empty(const lambda *l, const ar_instruction *step, int6
     return ARRAS_EINDEX;
 }
 
+static arras_status fail_long(const lambda *l, const ar_instruction *step, int64_t lo, int64_t hi)
+{
+    ar_text place = { 0 };
+
+    ar_fail(l->job->err, ARRAS_EINDEX,
+            "lambda: %s over %" PRId64 " <= %s < %" PRId64 ", in cell %s; a range has at most "
+            "%" PRId64 " values",
+            ar_reduction_name((ar_reduction)step->expr->ints[0]), lo, step->expr->name, hi,
+            describe_place(&place, l), INT64_MAX);
+    ar_text_free(&place);
+    return ARRAS_EINDEX;
+}
+
 static arras_status add_cell(lambda *l, const ar_instruction *step, int64_t place)
 {
     arras_status status = evaluate(l, step->args[BODY]);
@@ -242,7 +255,7 @@ static arras_status reduce_range(lambda *l, ar_instruction *step, int64_t lo, in
 
 static arras_status compute_reduce(lambda *l, ar_instruction *step)
 {
-    int64_t      lo, hi;
+    int64_t      lo, hi, length;
     arras_status status = evaluate(l, step->args[0]);
 
     if (status == ARRAS_OK)
@@ -251,6 +264,8 @@ static arras_status compute_reduce(lambda *l, ar_instruction *step)
         return status;
     lo = ar_cell_integer(dtype_of(step, 0), value_of(l, step, 0));
     hi = ar_cell_integer(dtype_of(step, 1), value_of(l, step, 1));
+    if (lo < hi && !ar_sub64(&length, hi, lo))
+        return fail_long(l, step, lo, hi);
     status = reduce_range(l, step, lo, hi);
     if (status == ARRAS_OK && !ar_fold_end(step->fold, &step->value))
         status = fail_empty(l, step, lo, hi);
