@@ -51,7 +51,7 @@ lang_interval lang_interval_of(const lang_affine *a, const lang_index *except,
 {
     lang_interval r = interval_over_box(a, except);
 
-    return r.state == LANG_KNOWN && depends_on_others(a, except, around)
+    return r.state == LANG_KNOWN && !r.empty && depends_on_others(a, except, around)
                ? lang_interval_over_points(a, except, around)
                : r;
 }
