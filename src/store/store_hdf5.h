@@ -44,6 +44,29 @@ hid_t ar_h5_keep(ar_h5_ids *ids, hid_t id);
 /* Why a call failed is still known afterwards. */
 void ar_h5_close(ar_h5_ids *ids);
 
+/* ---- Calls of libhdf5 to read and write (store_hdf5_vfile.c) --------------------------------- */
+
+/* A file that is open in a driver of ours. */
+typedef struct {
+    H5FD_t  pub;
+    int     fd;
+    haddr_t eoa, eof; /* where what is given out ends, and the file itself */
+} ar_h5_vfile;
+
+/* What the usual driver says of itself, and is true of all. */
+#define AR_H5_USUAL_FEATURES                                                                       \
+    (H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |         \
+     H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE)
+
+haddr_t ar_h5_get_eoa(const H5FD_t *file, H5FD_mem_t type);
+herr_t  ar_h5_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t eoa);
+haddr_t ar_h5_get_eof(const H5FD_t *file, H5FD_mem_t type);
+/* Beyond the end of the file there are zeros. */
+herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
+                        void *bytes);
+/* Registers the driver the first time, when *id is 0; negative: failed. */
+hid_t ar_h5_driver(hid_t *id, const H5FD_class_t *driver);
+
 /* ---- How files are read (store_hdf5_reader.c) ------------------------------------------------ */
 
 /* Negative: failed.  Files behind external links are opened in the same way. */
@@ -51,8 +74,6 @@ hid_t ar_h5_open_file(const char *path);
 /* That of the file in which an object is, whatever links lead to it; good while the object is open.
  * -1: there is none. */
 int ar_h5_descriptor(hid_t object);
-/* Bytes of a file; beyond its end there are zeros. */
-herr_t ar_h5_read_at(int fd, haddr_t at, size_t size, void *bytes);
 
 /* Where a chunk is stored, as the index of its dataset says. */
 typedef struct {

@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 typedef struct {
-    H5FD_t      pub;
+    ar_h5_vfile base; /* it ends with what is written */
     ar_h5_disk *disk;
-    haddr_t     eoa, eof; /* where what is given out ends; and what is written */
 } disk_file;
 
 typedef struct {
@@ -37,8 +36,9 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
         return NULL;
     }
     f->disk = info->disk;
-    f->eof = (haddr_t)st.st_size;
-    return &f->pub;
+    f->base.fd = info->disk->fd;
+    f->base.eof = (haddr_t)st.st_size;
+    return &f->base.pub;
 }
 
 static herr_t close_file(H5FD_t *file)
@@ -51,35 +51,8 @@ static herr_t close_file(H5FD_t *file)
 static herr_t query(const H5FD_t *file, unsigned long *flags)
 {
     (void)file;
-    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
-             H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    *flags = AR_H5_USUAL_FEATURES;
     return 0;
-}
-
-static haddr_t get_eoa(const H5FD_t *file, H5FD_mem_t type)
-{
-    (void)type;
-    return ((const disk_file *)file)->eoa;
-}
-
-static herr_t set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t eoa)
-{
-    (void)type;
-    ((disk_file *)file)->eoa = eoa;
-    return 0;
-}
-
-static haddr_t get_eof(const H5FD_t *file, H5FD_mem_t type)
-{
-    (void)type;
-    return ((const disk_file *)file)->eof;
-}
-
-static herr_t read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
-                         void *bytes)
-{
-    (void)type, (void)transfer;
-    return ar_h5_read_at(((const disk_file *)file)->disk->fd, at, size, bytes);
 }
 
 static herr_t write_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
@@ -98,8 +71,8 @@ static herr_t write_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t
         }
         done += (size_t)put;
     }
-    if (at + size > f->eof)
-        f->eof = at + size;
+    if (at + size > f->base.eof)
+        f->base.eof = at + size;
     return 0;
 }
 
@@ -108,11 +81,11 @@ static herr_t cut_file(H5FD_t *file, hid_t transfer, hbool_t closing)
     disk_file *f = (disk_file *)file;
 
     (void)transfer, (void)closing;
-    if (!f->disk->failed && ftruncate(f->disk->fd, (off_t)f->eoa) != 0) {
+    if (!f->disk->failed && ftruncate(f->disk->fd, (off_t)f->base.eoa) != 0) {
         f->disk->failed = errno;
         return -1;
     }
-    f->eof = f->eoa;
+    f->base.eof = f->base.eoa;
     return 0;
 }
 
@@ -124,35 +97,25 @@ static const H5FD_class_t driver = {
     .open = open_file,
     .close = close_file,
     .query = query,
-    .get_eoa = get_eoa,
-    .set_eoa = set_eoa,
-    .get_eof = get_eof,
-    .read = read_bytes,
+    .get_eoa = ar_h5_get_eoa,
+    .set_eoa = ar_h5_set_eoa,
+    .get_eof = ar_h5_get_eof,
+    .read = ar_h5_read_bytes,
     .write = write_bytes,
     .truncate = cut_file,
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
-
-/* Registered once for all drafts, and never given back: libhdf5 forgets a driver that only an open
- * file holds before it calls it to close that file.  One thread at a time is here. */
-static hid_t driver_id(void)
-{
-    static hid_t id = -1;
-
-    if (id < 0)
-        id = H5FDregister(&driver);
-    return id;
-}
 
 /* What is large begins with a page, so that it can be written past the system's cache. */
 enum { LARGE = 1 << 18, PAGE = 4096 };
 
 hid_t ar_h5_open_draft(const char *path, unsigned flags, ar_h5_disk *disk)
 {
-    ar_h5_ids   ids = { .n = 0 };
-    access_info info = { disk, path };
-    hid_t       id = driver_id(), file = -1;
-    hid_t       access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS));
+    static hid_t registered;
+    ar_h5_ids    ids = { .n = 0 };
+    access_info  info = { disk, path };
+    hid_t        id = ar_h5_driver(&registered, &driver), file = -1;
+    hid_t        access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS));
 
     if (id >= 0 && access >= 0 && H5Pset_driver(access, id, &info) >= 0 &&
         H5Pset_alignment(access, LARGE, PAGE) >= 0)

@@ -223,8 +223,7 @@ static arras_status start_draft(ar_h5_draft *draft, const char *path, bool exist
         return start_new(draft, err);
     original = ar_h5_open_file(draft->target);
     if (original < 0)
-        return ar_h5_fail(err, ARRAS_EIO, path,
-                          "nothing can be added to what is no readable HDF5 file");
+        return ar_h5_fail(err, ARRAS_EIO, path, "nothing can be added to it");
     /* Before a copy is made for nothing. */
     status = inside ? check_free(original, path, inside, err) : ARRAS_OK;
     if (status == ARRAS_OK)

@@ -17,23 +17,22 @@
 #include <unistd.h>
 
 typedef struct {
-    H5FD_t      pub;
-    int         fd;
+    ar_h5_vfile base;
     struct stat st;
-    haddr_t     eoa; /* where what is given out ends */
 } read_file;
 
 /* What is no regular file would be waited for, or worse. */
 static arras_status open_regular(read_file *f, const char *name, arras_error *err)
 {
     int64_t      size;
-    arras_status status = ar_file_open(&f->fd, &size, name, err);
+    arras_status status = ar_file_open(&f->base.fd, &size, name, err);
 
     if (status != ARRAS_OK)
         return status;
-    if (fstat(f->fd, &f->st) == 0)
+    f->base.eof = (haddr_t)size;
+    if (fstat(f->base.fd, &f->st) == 0)
         return ARRAS_OK;
-    close(f->fd);
+    close(f->base.fd);
     return ar_fail(err, ARRAS_EIO, "cannot read %s: %s", name, strerror(errno));
 }
 
@@ -48,7 +47,7 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
         return NULL;
     }
     if (!(flags & H5F_ACC_RDWR) && open_regular(f, name, &err) == ARRAS_OK)
-        return &f->pub;
+        return &f->base.pub;
     H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_FILE, H5E_CANTOPENFILE,
              "%s", flags & H5F_ACC_RDWR ? "only drafts are written" : err.text);
     ar_free(f);
@@ -57,7 +56,7 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
 
 static herr_t close_file(H5FD_t *file)
 {
-    close(((read_file *)file)->fd);
+    close(((read_file *)file)->base.fd);
     ar_free(file);
     return 0;
 }
@@ -76,70 +75,35 @@ static int compare(const H5FD_t *a, const H5FD_t *b)
 static herr_t query(const H5FD_t *file, unsigned long *flags)
 {
     (void)file;
-    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
-             H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_POSIX_COMPAT_HANDLE |
-             H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    *flags = AR_H5_USUAL_FEATURES | H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_SUPPORTS_SWMR_IO;
     return 0;
-}
-
-static haddr_t get_eoa(const H5FD_t *file, H5FD_mem_t type)
-{
-    (void)type;
-    return ((const read_file *)file)->eoa;
-}
-
-static herr_t set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t eoa)
-{
-    (void)type;
-    ((read_file *)file)->eoa = eoa;
-    return 0;
-}
-
-static haddr_t get_eof(const H5FD_t *file, H5FD_mem_t type)
-{
-    (void)type;
-    return (haddr_t)((const read_file *)file)->st.st_size;
 }
 
 static herr_t get_handle(H5FD_t *file, hid_t access, void **handle)
 {
     (void)access;
-    *handle = &((read_file *)file)->fd;
+    *handle = &((read_file *)file)->base.fd;
     return 0;
 }
 
 /* File systems without locks are used without them. */
+static herr_t set_lock(H5FD_t *file, int wanted)
+{
+    if (flock(((read_file *)file)->base.fd, wanted) == 0 || errno == ENOSYS)
+        return 0;
+    H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_FILE, H5E_CANTOPENFILE,
+             "%s", errno == EWOULDBLOCK ? "it is open for writing elsewhere" : strerror(errno));
+    return -1;
+}
+
 static herr_t lock_file(H5FD_t *file, hbool_t write)
 {
-    int wanted = (write ? LOCK_EX : LOCK_SH) | LOCK_NB;
-
-    return flock(((read_file *)file)->fd, wanted) == 0 || errno == ENOSYS ? 0 : -1;
+    return set_lock(file, (write ? LOCK_EX : LOCK_SH) | LOCK_NB);
 }
 
-static herr_t unlock_file(H5FD_t *file)
-{
-    return flock(((read_file *)file)->fd, LOCK_UN) == 0 || errno == ENOSYS ? 0 : -1;
-}
+static herr_t unlock_file(H5FD_t *file) { return set_lock(file, LOCK_UN); }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
-
-herr_t ar_h5_read_at(int fd, haddr_t at, size_t size, void *bytes)
-{
-    for (size_t have = 0; have < size;) {
-        ssize_t got = pread(fd, (char *)bytes + have, size - have, (off_t)(at + have));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0) {
-            memset((char *)bytes + have, 0, size - have);
-            break;
-        }
-        have += (size_t)got;
-    }
-    return 0;
-}
 
 /* What is read to here is not read.  One thread at a time is within libhdf5. */
 static ar_h5_place noted;
@@ -147,11 +111,8 @@ static ar_h5_place noted;
 static herr_t read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
                          void *bytes)
 {
-    int fd = ((read_file *)file)->fd;
-
-    (void)type, (void)transfer;
     if (bytes != &noted)
-        return ar_h5_read_at(fd, at, size, bytes);
+        return ar_h5_read_bytes(file, type, transfer, at, size, bytes);
     noted = (ar_h5_place){ .at = (int64_t)at, .bytes = (int64_t)size };
     return 0;
 }
@@ -171,9 +132,9 @@ static const H5FD_class_t driver = {
     .close = close_file,
     .cmp = compare,
     .query = query,
-    .get_eoa = get_eoa,
-    .set_eoa = set_eoa,
-    .get_eof = get_eof,
+    .get_eoa = ar_h5_get_eoa,
+    .set_eoa = ar_h5_set_eoa,
+    .get_eof = ar_h5_get_eof,
     .get_handle = get_handle,
     .read = read_bytes,
     .write = refuse_write,
@@ -182,21 +143,12 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* Never given back, as that of drafts. */
-static hid_t driver_id(void)
-{
-    static hid_t id = -1;
-
-    if (id < 0)
-        id = H5FDregister(&driver);
-    return id;
-}
-
 hid_t ar_h5_open_file(const char *path)
 {
-    ar_h5_ids ids = { .n = 0 };
-    hid_t     id = driver_id(), file = -1;
-    hid_t     access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS));
+    static hid_t registered;
+    ar_h5_ids    ids = { .n = 0 };
+    hid_t        id = ar_h5_driver(&registered, &driver), file = -1;
+    hid_t        access = ar_h5_keep(&ids, H5Pcreate(H5P_FILE_ACCESS));
 
     if (id >= 0 && access >= 0 && H5Pset_driver(access, id, NULL) >= 0 &&
         H5Pset_file_locking(access, 1, 1) >= 0)

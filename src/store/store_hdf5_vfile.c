@@ -1,0 +1,60 @@
+/* store_hdf5_vfile.c -- what the drivers of ours have in common, with which libhdf5 reads files and
+ * writes drafts: a file is a descriptor, and knows where it ends. */
+#include "store/store.h"
+#if defined ARRAS_HAVE_HDF5
+#include "store/store_hdf5.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Never given back: libhdf5 forgets a driver that only an open file holds before it calls it to
+ * close that file.  One thread at a time is here. */
+hid_t ar_h5_driver(hid_t *id, const H5FD_class_t *driver)
+{
+    if (*id <= 0)
+        *id = H5FDregister(driver);
+    return *id;
+}
+
+haddr_t ar_h5_get_eoa(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const ar_h5_vfile *)file)->eoa;
+}
+
+herr_t ar_h5_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t eoa)
+{
+    (void)type;
+    ((ar_h5_vfile *)file)->eoa = eoa;
+    return 0;
+}
+
+haddr_t ar_h5_get_eof(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const ar_h5_vfile *)file)->eof;
+}
+
+herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
+                        void *bytes)
+{
+    int fd = ((const ar_h5_vfile *)file)->fd;
+
+    (void)type, (void)transfer;
+    for (size_t have = 0; have < size;) {
+        ssize_t got = pread(fd, (char *)bytes + have, size - have, (off_t)(at + have));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0) {
+            memset((char *)bytes + have, 0, size - have);
+            break;
+        }
+        have += (size_t)got;
+    }
+    return 0;
+}
+#endif
