@@ -28,9 +28,11 @@ arras_status ar_hdf5_load(arras_error *err);
     X(H5Idec_ref) X(H5Iget_file_id) X(H5Iget_name) X(H5Ldelete) X(H5Lexists) X(H5Literate_by_name) \
     X(H5Ocopy) X(H5Oget_info2) X(H5Oget_info_by_name2) X(H5P_CLS_DATASET_CREATE_ID_g)              \
     X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_LINK_CREATE_ID_g) X(H5Pcreate) X(H5Pfill_value_defined)  \
-    X(H5Pget_chunk) X(H5Pget_chunk_opts) X(H5Pget_driver_info) X(H5Pget_external_count)            \
+    X(H5Pget_chunk) X(H5Pget_chunk_opts) X(H5Pget_driver_info) X(H5Pget_external)                  \
+    X(H5Pget_external_count)                                                                       \
     X(H5Pget_fill_value) X(H5Pget_filter2) X(H5Pget_layout) X(H5Pget_nfilters) X(H5Pget_sizes)     \
-    X(H5Pget_userblock) X(H5Pset_alignment) X(H5Pset_alloc_time) X(H5Pset_chunk)                   \
+    X(H5Pget_userblock) X(H5Pget_virtual_count) X(H5Pget_virtual_dsetname)                         \
+    X(H5Pget_virtual_filename) X(H5Pset_alignment) X(H5Pset_alloc_time) X(H5Pset_chunk)            \
     X(H5Pset_create_intermediate_group) X(H5Pset_deflate) X(H5Pset_driver) X(H5Pset_file_locking)  \
     X(H5Pset_fill_time) X(H5Pset_fill_value) X(H5Pset_filter) X(H5Pset_fletcher32)                 \
     X(H5Pset_layout) X(H5Pset_shuffle) X(H5Pset_szip) X(H5Rdereference2) X(H5Sclose) X(H5Screate)  \
@@ -123,6 +125,7 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Pget_chunk (*ar_hdf5.H5Pget_chunk)
 #define H5Pget_chunk_opts (*ar_hdf5.H5Pget_chunk_opts)
 #define H5Pget_driver_info (*ar_hdf5.H5Pget_driver_info)
+#define H5Pget_external (*ar_hdf5.H5Pget_external)
 #define H5Pget_external_count (*ar_hdf5.H5Pget_external_count)
 #define H5Pget_fill_value (*ar_hdf5.H5Pget_fill_value)
 #define H5Pget_filter2 (*ar_hdf5.H5Pget_filter2)
@@ -130,6 +133,9 @@ extern ar_hdf5_table ar_hdf5;
 #define H5Pget_nfilters (*ar_hdf5.H5Pget_nfilters)
 #define H5Pget_sizes (*ar_hdf5.H5Pget_sizes)
 #define H5Pget_userblock (*ar_hdf5.H5Pget_userblock)
+#define H5Pget_virtual_count (*ar_hdf5.H5Pget_virtual_count)
+#define H5Pget_virtual_dsetname (*ar_hdf5.H5Pget_virtual_dsetname)
+#define H5Pget_virtual_filename (*ar_hdf5.H5Pget_virtual_filename)
 #define H5Pset_alignment (*ar_hdf5.H5Pset_alignment)
 #define H5Pset_alloc_time (*ar_hdf5.H5Pset_alloc_time)
 #define H5Pset_chunk (*ar_hdf5.H5Pset_chunk)

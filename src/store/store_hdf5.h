@@ -85,6 +85,10 @@ typedef struct {
 /* Of the chunk whose first cell is this one; false: it can't be found. */
 bool ar_h5_find_chunk(ar_h5_place *out, hid_t dataset, const hsize_t *first, ar_h5_reason *why);
 
+/* Refuses a dataset whose cells are in what is no file, or are made of themselves; before anything
+ * is asked of its shape (store_hdf5_elsewhere.c). */
+arras_status ar_h5_check_elsewhere(hid_t dataset, const char *name, arras_error *err);
+
 /* ---- Types (store_hdf5_type.c) --------------------------------------------------------------- */
 
 typedef struct {

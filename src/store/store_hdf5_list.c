@@ -152,19 +152,27 @@ static void print_shape(ar_text *out, hid_t space)
     ar_text_add(out, "]");
 }
 
-static void print_dataset(ar_text *out, hid_t dataset)
+static hid_t open_space(ar_h5_ids *ids, hid_t dataset, const char *path, arras_error *err)
 {
-    ar_h5_ids  ids = { .n = 0 };
-    hid_t      type = ar_h5_keep(&ids, H5Dget_type(dataset));
-    hid_t      space = ar_h5_keep(&ids, H5Dget_space(dataset));
-    ar_h5_type t;
+    return ar_h5_check_elsewhere(dataset, path, err) == ARRAS_OK
+               ? ar_h5_keep(ids, H5Dget_space(dataset))
+               : -1;
+}
+
+static void print_dataset(ar_text *out, hid_t dataset, const char *path)
+{
+    ar_h5_ids   ids = { .n = 0 };
+    arras_error err = { .text = "" };
+    hid_t       type = ar_h5_keep(&ids, H5Dget_type(dataset));
+    hid_t       space = open_space(&ids, dataset, path, &err);
+    ar_h5_type  t;
 
     if (type >= 0 && space >= 0) {
         ar_h5_type_of(&t, type);
         ar_text_add(out, t.dtype ? arras_dtype_name(t.dtype) : t.stored);
         print_shape(out, space);
     } else {
-        ar_text_add(out, "not readable");
+        ar_text_printf(out, "not readable%s%s", *err.text ? ": " : "", err.text);
     }
     ar_h5_close(&ids);
 }
@@ -184,7 +192,7 @@ static void print_entry(ar_text *out, const walk *w, const entry *e, const char 
     print_path(out, e->path);
     ar_text_add(out, between);
     if (dataset >= 0) {
-        print_dataset(out, dataset);
+        print_dataset(out, dataset, e->path);
         H5Dclose(dataset);
     } else {
         ar_text_add(out, "not readable");
@@ -213,11 +221,12 @@ static void list_member(ar_text *out, const char *path, hid_t type, hid_t space,
 
 static void list_members(ar_text *out, hid_t file, const char *path)
 {
-    ar_h5_ids  ids = { .n = 0 };
-    hid_t      dataset = ar_h5_keep(&ids, H5Dopen2(file, path, H5P_DEFAULT));
-    hid_t      type = dataset < 0 ? -1 : ar_h5_keep(&ids, H5Dget_type(dataset));
-    hid_t      space = dataset < 0 ? -1 : ar_h5_keep(&ids, H5Dget_space(dataset));
-    ar_h5_type t = { .dtype = ARRAS_NO_DTYPE };
+    ar_h5_ids   ids = { .n = 0 };
+    arras_error err;
+    hid_t       dataset = ar_h5_keep(&ids, H5Dopen2(file, path, H5P_DEFAULT));
+    hid_t       type = dataset < 0 ? -1 : ar_h5_keep(&ids, H5Dget_type(dataset));
+    hid_t       space = dataset < 0 ? -1 : open_space(&ids, dataset, path, &err);
+    ar_h5_type  t = { .dtype = ARRAS_NO_DTYPE };
 
     if (type >= 0)
         ar_h5_type_of(&t, type);

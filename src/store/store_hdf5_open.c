@@ -317,7 +317,7 @@ static arras_status open_dataset(ar_h5_source *s, const ar_h5_file *file, char *
         return status;
     s->dataset = H5Dopen2(file->file, inside, H5P_DEFAULT);
     return s->dataset >= 0
-               ? ARRAS_OK
+               ? ar_h5_check_elsewhere(s->dataset, s->base.name, err)
                : ar_h5_fail(err, ARRAS_EFORMAT, s->base.name, "its header can't be read");
 }
 
