@@ -2,37 +2,11 @@
  * or what it would have said.  Linked so that all allocations of the command, the
  * language and the library come through here; each command runs in a process of its own. */
 #include "cmd/commands.h"
+#include "failing_malloc.h"
 #include "store_world.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
-
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_reallocarray(void *old, size_t count, size_t size);
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_reallocarray(void *old, size_t count, size_t size);
-
-static int64_t until_failure = -1; /* allocations that still succeed; below 0: all of them */
-
-static bool fails_now(void) { return until_failure >= 0 && until_failure-- == 0; }
-
-void *__wrap_malloc(size_t size) { return fails_now() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails_now() ? NULL : __real_calloc(count, size);
-}
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails_now() ? NULL : __real_realloc(old, size);
-}
-void *__wrap_reallocarray(void *old, size_t count, size_t size)
-{
-    return fails_now() ? NULL : __real_reallocarray(old, count, size);
-}
 
 /* ---- One command ----------------------------------------------------------------------------- */
 

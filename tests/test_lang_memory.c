@@ -1,34 +1,7 @@
 /* test_lang_memory.c -- running out of memory is an error like any other: whichever allocation
- * fails, a message comes out, nothing leaks, and the program is as it was. Linked so that all
- * allocations of the language and the library come through here. */
+ * fails, a message comes out, nothing leaks, and the program is as it was. */
+#include "failing_malloc.h"
 #include "lang_kit.h"
-
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_reallocarray(void *old, size_t count, size_t size);
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_reallocarray(void *old, size_t count, size_t size);
-
-static int64_t until_failure = -1; /* allocations that still succeed; below 0: all of them */
-
-static bool fails_now(void) { return until_failure >= 0 && until_failure-- == 0; }
-
-void *__wrap_malloc(size_t size) { return fails_now() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails_now() ? NULL : __real_calloc(count, size);
-}
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails_now() ? NULL : __real_realloc(old, size);
-}
-void *__wrap_reallocarray(void *old, size_t count, size_t size)
-{
-    return fails_now() ? NULL : __real_reallocarray(old, count, size);
-}
 
 static const char program[] =
     "param n = 2\n"
