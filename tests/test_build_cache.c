@@ -325,6 +325,9 @@ static void the_environment_says_where(void)
     unsetenv("HOME");
     CHECK_EQ_INT(answer_once(&options, simple), 42);
     CHECK_EQ_INT(stats_now().unstored - before.unstored, 1);
+    setenv("HOME", "not/absolute", 1);
+    CHECK_EQ_INT(answer_once(&options, simple), 42);
+    CHECK_EQ_INT(stats_now().unstored - before.unstored, 2);
     setenv("HOME", root, 1);
 }
 

@@ -61,7 +61,8 @@ static bool choose_place(place *out, const ar_build_options *options)
     else if (shared && *shared == '/') /* the rules say that others are passed over */
         n = snprintf(out->path, sizeof out->path, "%s/arras", shared);
     else
-        n = home ? snprintf(out->path, sizeof out->path, "%s/.cache/arras", home) : 0;
+        n = home && *home == '/' ? snprintf(out->path, sizeof out->path, "%s/.cache/arras", home)
+                                 : 0;
     return n >= 0 && (size_t)n < sizeof out->path;
 }
 
