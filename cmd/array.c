@@ -44,6 +44,14 @@ void cmd_array_steps(int64_t *steps, const cmd_array *a)
     }
 }
 
+arras_binding cmd_array_bind(const char *name, const cmd_array *a, int64_t *steps)
+{
+    if (a->fortran)
+        cmd_array_steps(steps, a);
+    return (arras_binding){ name,
+                            { a->data, a->dtype, a->rank, a->shape, a->fortran ? steps : NULL } };
+}
+
 void cmd_array_release_heap(cmd_array *a) { free(a->data); }
 
 void cmd_array_unmap(cmd_array *a)

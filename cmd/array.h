@@ -23,6 +23,8 @@ int64_t cmd_array_count(const cmd_array *a);
 int64_t cmd_array_bytes(const cmd_array *a);
 /* Bytes in memory from one cell of each axis to the next. */
 void cmd_array_steps(int64_t *steps, const cmd_array *a);
+/* As it is in memory; the binding points to its shape, and to `steps` if it is not in C order. */
+arras_binding cmd_array_bind(const char *name, const cmd_array *a, int64_t *steps);
 /* Fresh memory, zeroed lazily by the system; false when there is none. */
 bool cmd_array_new(cmd_array *out, arras_dtype dtype, int rank, const int64_t *shape);
 void cmd_array_free(cmd_array *a); /* accepts an array that was zeroed */

@@ -248,13 +248,6 @@ const char *cmd_work_name(const cmd_work *w, int i) { return arras_output_name(w
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-static arras_binding bind(const char *name, const cmd_array *a, int64_t *strides)
-{
-    cmd_array_steps(strides, a);
-    return (arras_binding){ name,
-                            { a->data, a->dtype, a->rank, a->shape, a->fortran ? strides : NULL } };
-}
-
 typedef struct {
     int            n, nstored;
     arras_binding *arrays; /* in memory */
@@ -264,7 +257,7 @@ typedef struct {
 
 static void add_array(bindings *out, const char *name, const cmd_array *a)
 {
-    out->arrays[out->n] = bind(name, a, out->strides[out->n]);
+    out->arrays[out->n] = cmd_array_bind(name, a, out->strides[out->n]);
     out->n++;
 }
 

@@ -11,9 +11,11 @@
 #include "cmd/names.h"
 #include "cmd/output_file.h"
 #include "cmd/progress.h"
+#include "cmd/rearrange.h"
 #include "cmd/run_job.h"
 #include "cmd/run_stream.h"
 #include "cmd/source.h"
+#include "cmd/stored.h"
 #include "cmd/whole_file.h"
 
 int64_t cmd_now(void)
@@ -242,16 +244,30 @@ static bool match_inputs(cmd_job *job, cmd_error *err)
     return true;
 }
 
+static bool read_input(cmd_input *in, int64_t most, cmd_error *err)
+{
+    if (cmd_source_is_stored(in->source))
+        return cmd_stream_open_input(in, err);
+    if (!cmd_source_read_as(&in->array, in->name, in->source, most, err))
+        return false;
+    in->stored = in->array.stored;
+    in->array.stored = NULL;
+    /* Kernels for another order would take longer to build than a few cells to copy. */
+    return !in->array.fortran || cmd_array_bytes(&in->array) > most ||
+           cmd_array_from_fortran(&in->array, in->name, err);
+}
+
+/* A program may look at a few cells of what would take long to copy, and copies would not be faster
+ * for others that look at each once. */
 static bool read_inputs(cmd_job *job, cmd_error *err)
 {
-    for (int i = 0; i < job->request.ninputs; i++) {
-        cmd_input *in = &job->request.inputs[i];
+    const cmd_request *r = &job->request;
+    bool               often = cmd_repeat_is_asked(&r->repeat) || r->options.reference;
+    int64_t            most = often ? INT64_MAX : CMD_SMALL;
 
-        if (in->used && !(cmd_source_is_stored(in->source)
-                              ? cmd_stream_open_input(in, err)
-                              : cmd_source_read_as(&in->array, in->name, in->source, err)))
+    for (int i = 0; i < r->ninputs; i++)
+        if (r->inputs[i].used && !read_input(&r->inputs[i], most, err))
             return false;
-    }
     return true;
 }
 
@@ -338,11 +354,6 @@ static bool compile(cmd_job *job, cmd_error *err)
     return true;
 }
 
-static arras_binding bind(const char *name, cmd_array *a)
-{
-    return (arras_binding){ name, { a->data, a->dtype, a->rank, a->shape, NULL } };
-}
-
 /* A run that has no kernels is over when it was started, and cannot be watched.  The others belong
  * to their program: who looks a moment too late sees old numbers. */
 static arras_status launch_watched(arras_program *p, int n, const arras_binding *bindings,
@@ -368,9 +379,9 @@ static bool launch(cmd_job *job, arras_binding *bindings, cmd_error *err)
     /* Of results that nobody wants, inputs are not in the graph. */
     for (int i = 0; i < job->request.ninputs; i++)
         if (arras_find_input(job->graph, job->request.inputs[i].name))
-            bindings[n++] = bind(job->request.inputs[i].name, &job->request.inputs[i].array);
+            bindings[n++] = cmd_input_bind(&job->request.inputs[i]);
     for (int i = 0; i < job->nresults; i++)
-        bindings[n++] = bind(job->names[i], &job->results[i]);
+        bindings[n++] = cmd_array_bind(job->names[i], &job->results[i], NULL);
     if (cmd_repeat_is_asked(&job->request.repeat))
         return cmd_repeat_run(NULL, &job->request.repeat, job->compiled, n, bindings, 0, NULL, 0,
                               !job->request.quiet, err);

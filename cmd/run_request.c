@@ -367,6 +367,11 @@ bool cmd_request_parse(cmd_request *out, int argc, char **argv, cmd_error *err)
     return ok;
 }
 
+arras_binding cmd_input_bind(cmd_input *in)
+{
+    return cmd_array_bind(in->name, &in->array, in->steps);
+}
+
 void cmd_request_free(cmd_request *r)
 {
     cmd_repeat_free(&r->repeat);

@@ -13,6 +13,7 @@ typedef struct cmd_input {
     bool          used, has_parts; /* by itself; as the whole of others */
     arras_source *stored; /* in a file, while it is open; its cells are not in memory then */
     cmd_array     array;  /* once it is read; type and shape once it is opened */
+    int64_t       steps[ARRAS_MAX_RANK]; /* of its binding */
 } cmd_input;
 
 typedef struct cmd_sink {
@@ -47,5 +48,7 @@ typedef struct cmd_request {
 /* Arguments are borrowed.  Free it also when it failed. */
 bool cmd_request_parse(cmd_request *out, int argc, char **argv, cmd_error *err);
 void cmd_request_free(cmd_request *r);
+/* To its memory, as long as it stays where it is. */
+arras_binding cmd_input_bind(cmd_input *in);
 
 #endif

@@ -201,7 +201,7 @@ static bool describe_input(FILE *out, const cmd_input *in, cmd_error *err)
 
     fprintf(out, "input %s=%s", in->name, in->source);
     if (!in->stored) {
-        fprintf(out, " %016" PRIx64 "\n",
+        fprintf(out, "%s %016" PRIx64 "\n", in->array.fortran ? " in Fortran's order" : "",
                 hash_text(1, in->array.data, (size_t)cmd_array_bytes(&in->array)));
         return true;
     }
@@ -378,9 +378,7 @@ static int bind_all(const cmd_job *job, arras_binding *memory, arras_stored *sto
         if (in->stored)
             stored[(*nstored)++] = (arras_stored){ in->name, in->stored, NULL };
         else
-            memory[n++] = (arras_binding){
-                in->name, { in->array.data, in->array.dtype, in->array.rank, in->array.shape, NULL }
-            };
+            memory[n++] = cmd_input_bind(in);
     }
     for (int k = 0; k < job->request.nsinks; k++)
         if (job->request.sinks[k].stored)

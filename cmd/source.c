@@ -27,7 +27,7 @@ typedef struct {
  * at some of them, as each page that is touched brings others. */
 static bool is_mapped(const arras_npy_header *h, const wish *w)
 {
-    return !h->swapped && h->dtype != ARRAS_BOOL && w->most > 0;
+    return !h->swapped && !h->half && h->dtype != ARRAS_BOOL && w->most > 0;
 }
 
 static bool is_regular(int fd)
@@ -185,9 +185,10 @@ bool cmd_source_open(cmd_array *out, const char *source, int64_t most, cmd_error
     return load(out, source, &(wish){ "literal", NULL, most }, err);
 }
 
-bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, cmd_error *err)
+bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, int64_t most,
+                        cmd_error *err)
 {
-    return load(out, source, &(wish){ name, NULL, INT64_MAX }, err);
+    return load(out, source, &(wish){ name, NULL, most }, err);
 }
 
 bool cmd_source_has_parts(const char *source) { return cmd_sink_is_stored(source); }

@@ -10,8 +10,10 @@ bool cmd_source_read(cmd_array *out, const char *source, cmd_error *err);
 /* The same, but what has more bytes than `most` and can't be mapped stays in its file, and what can
  * be mapped is in the order of its file. */
 bool cmd_source_open(cmd_array *out, const char *source, int64_t most, cmd_error *err);
-/* As cmd_source_read; messages about a literal say which input it is. */
-bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, cmd_error *err);
+/* As cmd_source_open; messages about a literal say which input it is.  INT64_MAX: it is in memory,
+ * and in C order. */
+bool cmd_source_read_as(cmd_array *out, const char *name, const char *source, int64_t most,
+                        cmd_error *err);
 /* As cmd_source_read; header->version is 0 for a literal.  header may be NULL. */
 bool cmd_source_load(cmd_array *out, arras_npy_header *header, const char *source, cmd_error *err);
 /* Whether it is an array in HDF5, netCDF, Zarr or another container of the library. */

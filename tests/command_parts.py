@@ -141,7 +141,7 @@ def make_huge(scratch):
     """Terabytes of zeros, with numbers at both ends; by each format."""
     shape = (HUGE // (1 << 20), 1 << 10, 1 << 10)
     for name, order, dtype in [("c.npy", False, "<f8"), ("s.npy", False, ">f8"), ("b.npy", False, "|b1"),
-                               ("f.npy", True, "<f8")]:
+                               ("e.npy", False, "<f2"), ("f.npy", True, "<f8")]:
         with open(scratch / name, "wb") as file:
             head = {"descr": dtype, "fortran_order": order, "shape": shape}
             np.lib.format.write_array_header_2_0(file, head)
@@ -154,7 +154,7 @@ def make_huge(scratch):
     (scratch / "z.zarr/.zarray").write_text(json.dumps(meta))
     with h5py.File(scratch / "h.h5", "w") as file:
         file.create_dataset("x", shape, "f8", chunks=(1, 256, 256))
-    return ["z.zarr", "h.h5:/x", "c.npy", "s.npy", "b.npy", "f.npy"]
+    return ["z.zarr", "h.h5:/x", "c.npy", "s.npy", "b.npy", "e.npy", "f.npy"]
 
 
 def little_memory():
@@ -174,6 +174,8 @@ def check_huge(scratch):
         for part in [*near, "::131072,7,9", "7,8"]:
             said = scratch.run("show", source, "--slice", part, "--png", "a.png", before=before)
             faults += wrong(f"show {source} --slice {part}", (said.status, said.err), (0, ""))
+        said = scratch.run("run", "y = x[5, 3:5, 7]*2", f"x={source}", before=before)
+        faults += wrong(f"run with {source}", (said.status, said.err, said.out.count("\n")), (0, "", 1))
         lines = f":load x={source}\n:names\nx\ny = x[5, 3:5, 7] + 1\nx[5, :9, 3]\n:show x[3, 2:4, :7]\n:type x + 1\n:show x --slice 30:90,2:4,5\n"
         said = scratch.run("repl", stdin=lines.encode(), before=before)
         faults += wrong(f"repl with {source}", (said.status, said.err), (0, ""))
@@ -208,7 +210,7 @@ def check_saving(scratch):
 
 
 def check_results(scratch):
-    """Lines of the REPL with arrays in files give what those in memory give."""
+    """Lines of the REPL, and programs, with arrays in files give what those in memory give."""
     cells = np.random.default_rng(4).standard_normal((300, 100, 90))
     with h5py.File(scratch / "x.h5", "w") as file:
         file["x"] = cells
@@ -219,11 +221,15 @@ def check_results(scratch):
         "x[7, :5, 3]\nmean(x)\nm = max(x, 0)\nq[i, j] = x[i, j, 89] + m[j, 0]\nlet t = 2*x\nt[3, 4, 5]\nlet t = t + 1\n"
         "t[3, 4, 5]\nx = x[:2, :2, :3] + 1\nx\n"
     )
-    outs = [scratch.run("repl", f"x={s}", stdin=lines.encode()) for s in ["m.npy", "x.h5:/x", "f.npy", "s.npy"]]
+    sources = ["m.npy", "x.h5:/x", "f.npy", "s.npy"]
+    program = "m = mean(x)\nq[i, j] = x[i, j, 89] + sum[k] x[i, k, 3]\ns = x[::-7, 5]"
+    outs = [scratch.run("repl", f"x={s}", stdin=lines.encode()) for s in sources]
+    runs = [scratch.run("run", program, f"x={s}") for s in sources]
     return [
         fault
-        for said in outs[1:]
-        for fault in wrong("status", (said.status, said.err), (0, "")) + wrong("results", said.out, outs[0].out)
+        for all in [outs, runs]
+        for said in all
+        for fault in wrong("status", (said.status, said.err), (0, "")) + wrong("results", said.out, all[0].out)
     ]
 
 
