@@ -62,6 +62,7 @@ void cmd_interrupt_start(void)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
     }
+    signal(SIGXFSZ, SIG_IGN); /* `ulimit -f`: writing fails, and whoever writes says so */
 }
 
 int cmd_interrupt_remember(const char *path)

@@ -1,7 +1,9 @@
 /* main.c -- the arras command: finds the subcommand and runs it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/commands.h"
 
@@ -61,8 +63,18 @@ static bool asks_for_version(const char *word)
            strcmp(word, "version") == 0;
 }
 
+/* The number of a standard file that is closed would be given to the next that is opened, and what
+ * is printed would go into an array.  Its place is taken by one that fails as it would. */
+static void keep_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+    keep_standard_files();
     if (argc < 2 || is_help(argv[1]))
         return close_output(help_on(NULL));
     if (asks_for_version(argv[1])) {

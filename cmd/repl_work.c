@@ -237,7 +237,7 @@ bool cmd_work_compile(cmd_work *w, cmd_session *s, cmd_error *err)
 {
     arras_error why;
 
-    if (arras_compile(&w->compiled, w->graph, NULL, &why) != ARRAS_OK)
+    if (cmd_compile(&w->compiled, w->graph, NULL, &why) != ARRAS_OK)
         return cmd_fail(err, "%s", why.text);
     if (cmd_interrupted())
         return cancelled(err);

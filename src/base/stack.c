@@ -22,10 +22,12 @@ static extent of_first_thread(void)
 {
     extent        e = { .high = (uintptr_t)getauxval(AT_RANDOM) };
     struct rlimit limit;
+    rlim_t        room;
 
     if (getrlimit(RLIMIT_STACK, &limit) != 0)
-        return e;
-    e.low = limit.rlim_cur < e.high ? e.high - (uintptr_t)limit.rlim_cur + ARGUMENTS : 1;
+        return (extent){ 0, 0 };
+    room = limit.rlim_cur > ARGUMENTS ? limit.rlim_cur - ARGUMENTS : 0;
+    e.low = room < e.high ? e.high - (uintptr_t)room : 1;
     return e;
 }
 
