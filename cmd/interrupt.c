@@ -11,7 +11,7 @@
 #define MAX_FILES 256
 
 static _Atomic(const char *) files[MAX_FILES];
-static atomic_bool           holds, wipes, pressed;
+static atomic_bool           holds, wipes, pressed, leaving;
 static atomic_int            noted; /* the signal that came while holding */
 static void (*stop_work)(void *of); /* called then; does not change while holding */
 static void *work;
@@ -22,8 +22,12 @@ static void say(const char *text)
         return; /* nobody listens */
 }
 
+/* Once: who comes second, from another thread or within the first, must not end the process before
+ * the first has tidied up; so it returns. */
 static void leave(int signal)
 {
+    if (atomic_exchange(&leaving, true))
+        return;
     for (int i = 0; i < MAX_FILES; i++) {
         const char *path = atomic_load(&files[i]);
 
@@ -93,8 +97,11 @@ void cmd_interrupt_release(void)
 {
     atomic_store(&holds, false);
     int signal = atomic_load(&noted);
-    if (signal)
-        leave(signal);
+    if (!signal)
+        return;
+    leave(signal);
+    for (;;)
+        pause();
 }
 
 arras_status cmd_compile(arras_program **out, const arras_graph *g, const arras_options *options,
@@ -102,6 +109,17 @@ arras_status cmd_compile(arras_program **out, const arras_graph *g, const arras_
 {
     cmd_interrupt_hold(NULL, NULL);
     arras_status status = arras_compile(out, g, options, err);
+    cmd_interrupt_release();
+    return status;
+}
+
+arras_status cmd_launch_start(arras_run **out, arras_program *p, int n,
+                              const arras_binding *bindings, arras_error *err)
+{
+    if (arras_program_warning(p)) /* the reference evaluator is done when it has started */
+        return arras_launch_start(out, p, n, bindings, err);
+    cmd_interrupt_hold(NULL, NULL);
+    arras_status status = arras_launch_start(out, p, n, bindings, err);
     cmd_interrupt_release();
     return status;
 }

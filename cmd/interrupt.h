@@ -24,6 +24,11 @@ void cmd_interrupt_release(void);
 arras_status cmd_compile(arras_program **out, const arras_graph *g, const arras_options *options,
                          arras_error *err);
 
+/* The same for arras_launch_start: operands that are not in C order have kernels of their own,
+ * which are compiled then.  Not for programs that asked for the reference evaluator. */
+arras_status cmd_launch_start(arras_run **out, arras_program *p, int n,
+                              const arras_binding *bindings, arras_error *err);
+
 /* Of the REPL, which Ctrl-C does not end: that it was pressed is noted by a handler, and read by
  * those who work for long. */
 void cmd_interrupt_note(bool pressed);

@@ -293,7 +293,7 @@ static bool launch(cmd_work *w, const bindings *b, cmd_error *err)
     arras_run   *running;
     arras_status status;
 
-    if (arras_launch_start(&running, w->compiled, b->n, b->arrays, &why) != ARRAS_OK)
+    if (cmd_launch_start(&running, w->compiled, b->n, b->arrays, &why) != ARRAS_OK)
         return cmd_fail(err, "%s", why.text);
     /* The reference evaluator is done when it has started: there is nothing left to cancel. */
     if (!arras_program_warning(w->compiled))

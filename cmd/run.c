@@ -354,13 +354,24 @@ static bool compile(cmd_job *job, cmd_error *err)
     return true;
 }
 
+/* Whether a launch does, for inputs in another order. */
+static bool builds_kernels(const cmd_job *job)
+{
+    for (int i = 0; i < job->request.ninputs; i++)
+        if (job->request.inputs[i].array.fortran)
+            return true;
+    return false;
+}
+
 /* A run that has no kernels is over when it was started, and cannot be watched.  The others belong
  * to their program: who looks a moment too late sees old numbers. */
-static arras_status launch_watched(arras_program *p, int n, const arras_binding *bindings,
+static arras_status launch_watched(const cmd_job *job, int n, const arras_binding *bindings,
                                    arras_error *why)
 {
     arras_run   *run;
-    arras_status status = arras_launch_start(&run, p, n, bindings, why);
+    arras_status status = builds_kernels(job)
+                              ? cmd_launch_start(&run, job->compiled, n, bindings, why)
+                              : arras_launch_start(&run, job->compiled, n, bindings, why);
 
     if (status != ARRAS_OK)
         return status;
@@ -387,8 +398,9 @@ static bool launch(cmd_job *job, arras_binding *bindings, cmd_error *err)
                               !job->request.quiet, err);
     cmd_progress_stage("computing", 0);
     /* A launch in one step wakes no threads for little work. */
-    arras_status status = job->is_watched ? launch_watched(job->compiled, n, bindings, &why)
-                                          : arras_launch(NULL, job->compiled, n, bindings, &why);
+    arras_status status = job->is_watched || builds_kernels(job)
+                              ? launch_watched(job, n, bindings, &why)
+                              : arras_launch(NULL, job->compiled, n, bindings, &why);
     return status == ARRAS_OK || cmd_fail(err, "%s", why.text);
 }
 

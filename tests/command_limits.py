@@ -14,7 +14,12 @@ import numpy as np
 from tally import Tally
 
 X = np.arange(12.0).reshape(3, 4)
-SLOW_COMPILER = '#!/bin/sh\ntouch started\nwhile [ ! -e go ]; do sleep 0.01; done\nexec cc "$@"\n'
+SLOW_COMPILER = """#!/bin/sh
+if [ -e first ]; then rm first; exec cc "$@"; fi
+touch started
+while [ ! -e go ]; do sleep 0.01; done
+exec cc "$@"
+"""
 
 
 def wrong(what, got, wanted):
@@ -123,11 +128,19 @@ def check_signals(scratch):
     """Who is told to end while it compiles tidies up behind the compiler first."""
     (scratch / "slow").write_text(SLOW_COMPILER)
     (scratch / "slow").chmod(0o755)
+    np.save(scratch / "f.npy", np.asfortranarray(np.zeros((1500, 1500))))  # has kernels of its own, built last
     found = []
     for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        for args, stdin in ((["run", "y[i:5] = i*1.5"], b""), (["repl"], b"y[i:5] = i*1.5\n")):
+        for args, stdin in (
+            (["run", "y[i:5] = i*1.5"], b""),
+            (["run", "y = x*1.5", "x=f.npy"], b""),
+            (["repl"], b"y[i:5] = i*1.5\n"),
+            (["repl", "x=f.npy"], b"y = x*1.5\n"),
+        ):
+            if "x=f.npy" in args:
+                (scratch / "first").touch()
             said = end_compiling(scratch, sent, *args, stdin=stdin)
-            found += wrong(f"{args[0]}, {sent.name}", said, (128 + sent, []))
+            found += wrong(f"{args}, {sent.name}", said, (128 + sent, []))
     return found
 
 
