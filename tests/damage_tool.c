@@ -2,10 +2,10 @@
  * another one.
  *
  * damage_tool FILE INSIDE FIRST LAST VALUE...: for every byte FIRST <= i < LAST of the file, and
- * every value: "^N" (the byte xor N) or "N", opens and reads the array.  Either works, or it is
- * refused with one line that names the file; the numbers of both are printed.  Long runs of zeros
- * are left alone.  Whatever else
- * happens is a line "byte I value N: WHAT", and exit status 1.  The file is as before at the end.
+ * every value: "^N" (the byte xor N) or "N", opens and reads the array, and lists the file.  Either
+ * works, or it is refused with one line that names the file; the numbers of both are printed.  Long
+ * runs of zeros are left alone.  Whatever else happens is a line "byte I value N: WHAT", and exit
+ * status 1.  The file is as before at the end.
  *
  * Processes of their own try some bytes each, so that one that dies is known. */
 #include "store/store.h"
@@ -56,21 +56,38 @@ static const char *complaint_about(const trial *t, const arras_error *err)
     return strchr(err->text, '\n') ? "more than one line" : NULL;
 }
 
+/* What people see of a file: what is in it, and what is said about an array. */
+static const char *show(const trial *t, ar_source *s)
+{
+    arras_error err = { 0 };
+    ar_text     text = { 0 };
+    const char *what = NULL;
+
+    if (s && s->type->describe && s->type->describe(s, &text, &err) != ARRAS_OK)
+        what = complaint_about(t, &err);
+    if (!s && ar_store_list(&text, t->path, NULL, &err) != ARRAS_OK)
+        what = complaint_about(t, &err);
+    ar_text_free(&text);
+    return what;
+}
+
 /* NULL: all is well. */
 static const char *try_file(trial *t)
 {
     arras_error  err = { 0 };
     ar_source   *s = NULL;
     arras_status status = ar_store_open(&s, t->path, t->inside, &err);
+    const char  *what = show(t, NULL);
 
     if (status == ARRAS_OK) {
+        what = what ? what : show(t, s);
         status = read_cells(s, &err);
         s->type->close(s);
     }
     *(status == ARRAS_OK ? &t->good : &t->refused) += 1;
     if (ar_alloc_live() != 0)
         return "memory was not freed";
-    return status == ARRAS_OK ? NULL : complaint_about(t, &err);
+    return what || status == ARRAS_OK ? what : complaint_about(t, &err);
 }
 
 static uint8_t changed(uint8_t byte, const char *how)

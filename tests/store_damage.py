@@ -76,6 +76,26 @@ def make_netcdf(path, filters):
         f.createVariable("zeros", "i1", ("n",))[:] = BEHIND
 
 
+def make_groups(path, latest):
+    """More links than fit into a header."""
+    with h5py.File(path, "w", libver="latest" if latest else "earliest", track_order=True) as f:
+        f.create_dataset("x", data=CELLS, chunks=(3, 4), compression=1)
+        for i in range(20):
+            f[f"group{i}/a"] = np.float32(i)
+
+
+def heap_complaints(tool, folder):
+    """The length of a heap of lists, in a file whose headers have checksums."""
+    path = folder / "scales.h5"
+    with h5py.File(path, "w", libver="latest") as f:
+        f["x"], f["lat"] = CELLS, np.arange(6.0)
+        f["lat"].make_scale("lat")
+        f["x"].dims[0].attach_scale(f["lat"])
+    at = str(path.read_bytes().index(b"GCOL") + 8)
+    ran = subprocess.run([tool, path.name, "x", at, str(int(at) + 1), "255"], cwd=folder, capture_output=True, timeout=300)
+    return [] if ran.returncode == 0 else [ran.stdout.decode()]
+
+
 def files(folder):
     """Names of files that are made; in each an array x, and behind it bytes that are not its own."""
     for words, filters in FILTERS.items():
@@ -103,6 +123,8 @@ def files(folder):
         path = folder / f"compact{latest}.h5"
         make_by_hand(path, latest, compact)
         yield path
+    make_groups(folder / "groups.h5", False)
+    yield folder / "groups.h5"
     for words, filters in {"plain": {}, "deflate": dict(zlib=True)}.items():
         if netCDF4:
             make_netcdf(folder / f"netcdf_{words}.nc", filters)
@@ -132,6 +154,7 @@ def main():
             if refused < 100:
                 complaints.append(f"{good} good and {refused} refused: nothing was tried")
             tally.check(f"{path.name}: {path.stat().st_size} bytes", complaints)
+        tally.check("a heap that is too long", heap_complaints(Path(args.tool).resolve(), Path(folder)))
     tally.finish()
 
 

@@ -4,6 +4,7 @@
 #include "store/store_hdf5.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST_PATH = 4096 }; /* deeper groups are refused: a path costs memory at every step */
@@ -81,29 +82,49 @@ static bool is_new_group(walk *w, haddr_t address)
 /* Soft and external links are other names for what has one already, or for what is elsewhere. */
 static herr_t see_link(hid_t group, const char *name, const H5L_info_t *link, void *context)
 {
-    walk      *w = context;
-    H5O_info_t object;
+    walk *w = context;
 
-    if (link->type != H5L_TYPE_HARD)
-        return 0;
-    if (H5Oget_info_by_name2(group, name, &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+    (void)group;
+    if (link->type == H5L_TYPE_HARD)
         push(w, join(w, w->at, name), IS_BROKEN);
-        H5Eclear2(H5E_DEFAULT);
-    } else if (object.type == H5O_TYPE_DATASET) {
-        push(w, join(w, w->at, name), IS_DATASET);
-    } else if (object.type == H5O_TYPE_GROUP && is_new_group(w, object.addr)) {
-        push(w, join(w, w->at, name), IS_GROUP);
-    }
     return w->status != ARRAS_OK;
 }
 
+/* What a link leads to; false: to nothing that is to be visited. */
+static bool look(walk *w, entry *e)
+{
+    H5O_info_t object;
+
+    if (H5Oget_info_by_name2(w->file->file, e->path, &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+        H5Eclear2(H5E_DEFAULT);
+        return true;
+    }
+    e->kind = object.type == H5O_TYPE_DATASET ? IS_DATASET : IS_GROUP;
+    return e->kind == IS_DATASET || (object.type == H5O_TYPE_GROUP && is_new_group(w, object.addr));
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const entry *)a)->path, ((const entry *)b)->path);
+}
+
+/* In whatever order links are stored, and sorted here: libhdf5 1.10 sorts those of large groups in
+ * a table of which it frees also what it could not fill. */
 static void enter_group(walk *w, const char *path)
 {
-    size_t before = w->n;
+    size_t before = w->n, kept = w->n;
+    herr_t good;
 
     w->at = path;
-    if (H5Literate_by_name(w->file->file, path, H5_INDEX_NAME, H5_ITER_INC, NULL, see_link, w,
-                           H5P_DEFAULT) < 0)
+    good = H5Literate_by_name(w->file->file, path, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, see_link, w,
+                              H5P_DEFAULT);
+    if (w->n > before)
+        qsort(w->entries + before, w->n - before, sizeof *w->entries, by_path);
+    for (size_t i = before; i < w->n && w->status == ARRAS_OK; i++)
+        if (look(w, &w->entries[i]))
+            w->entries[kept++] = w->entries[i];
+    w->n = kept;
+    if (good < 0)
         push(w, path, IS_BROKEN);
     for (size_t i = before, k = w->n; i + 1 < k; i++) { /* the first is to be the next */
         entry e = w->entries[i];

@@ -85,27 +85,45 @@ static bool load_heap(reader *r, uint64_t address)
     return false;
 }
 
-/* Every value lies within its heap, and the one that is wanted has its length. */
-static bool heap_has(reader *r, uint64_t address, uint64_t index, uint64_t size)
+/* Every value lies within its heap; whether the one that is wanted has its length is told.  What is
+ * left has the number 0. */
+static bool look_through(bool *found, bytes heap, uint64_t index, uint64_t size)
 {
-    bytes  heap;
-    size_t at = PREFIX;
-    bool   found = false;
-
-    if (!load_heap(r, address))
-        return false;
-    heap = of_text(&r->heap);
-    while (at + PREFIX <= heap.n) {
+    *found = false;
+    for (size_t at = PREFIX; at + PREFIX <= heap.n;) {
         uint64_t i = number(heap, at, 2), n = number(heap, at + 8, 8), room = heap.n - at;
 
-        if (i == 0) /* what is left */
-            return found && n == room;
+        if (i == 0)
+            return n == room;
         if (n > room - PREFIX)
             return false;
-        found = found || (i == index && n == size);
+        *found = *found || (i == index && n == size);
         at += PREFIX + (size_t)((n + 7) / 8 * 8);
     }
-    return found;
+    return true;
+}
+
+static bool heap_has(reader *r, uint64_t address, uint64_t index, uint64_t size)
+{
+    bool found;
+
+    return load_heap(r, address) && look_through(&found, of_text(&r->heap), index, size) && found;
+}
+
+/* Of a long heap libhdf5 reads the beginning first, which is `data`, and then only the rest. */
+bool ar_h5_is_broken_heap(int fd, uint64_t at, const void *data, size_t n)
+{
+    reader  r = { .fd = fd };
+    bytes   all = { data, n };
+    ar_text whole = { 0 };
+    bool    found, broken;
+
+    if (n < PREFIX || memcmp(data, "GCOL\1", 5) != 0)
+        return false;
+    broken =
+        !load(&whole, &r, at, number(all, 8, 8)) || !look_through(&found, of_text(&whole), 0, 0);
+    ar_text_free(&whole);
+    return broken;
 }
 
 static bool places_are_sound(reader *r, bytes places, uint64_t count, uint64_t unit)

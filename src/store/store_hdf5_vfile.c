@@ -55,6 +55,10 @@ herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t a
         }
         have += (size_t)got;
     }
-    return 0;
+    if (!ar_h5_is_broken_heap(fd, at, bytes, size))
+        return 0;
+    H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_FILE, H5E_CANTOPENFILE,
+             "a heap of texts and lists is damaged");
+    return -1;
 }
 #endif
