@@ -137,8 +137,8 @@ static bool load_may_fail(ar_writer *w, arras_expr load)
 
 static bool reduction_may_fail(ar_writer *w, arras_expr e)
 {
-    bool fails = ar_reduction_identity((ar_reduction)e->ints[0]) < 0 || !ar_reduce_is_countable(e) ||
-                 w->nesting == AR_C_NESTING;
+    bool fails = ar_reduction_identity((ar_reduction)e->ints[0]) < 0 ||
+                 !ar_reduce_is_countable(e) || w->nesting == AR_C_NESTING;
 
     if (fails)
         return true;
