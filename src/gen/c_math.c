@@ -4,6 +4,8 @@
  * cells starts or ends, and are those of the evaluator. */
 #include "gen/c_writer.h"
 
+#include <stdio.h>
+
 bool ar_c_is_vector_math(ar_op op, arras_dtype dtype)
 {
     return ar_vector_math_name(op, dtype) != NULL;
@@ -53,23 +55,28 @@ const char *ar_c_vector_math_call(ar_op op, arras_dtype dtype)
 }
 
 /* Some powers are products, quotients and roots (scalar_kit.h).  Twice the exponents of those are
- * whole numbers, and small: what is added and taken away rounds to one. */
+ * whole numbers from -4 to 8, but for three: what is added and taken away rounds to a whole one.
+ * That most exponents are none of them must be seen at once. */
 static void print_power(ar_text *out, arras_dtype dtype, const char *vector, int lanes)
 {
     const char *type = ar_c_type(dtype), *name = ar_dtype_name(dtype);
+    const char *large = dtype == ARRAS_F64 ? "0x1.8p52" : "0x1.8p23f";
+    char        any[48];
 
-    ar_text_printf(out,
-                   "static %s power_%s(%s x, %s y)\n{\n"
-                   "%s power = %s(x, y), twice = y + y, whole = (twice + %s) - %s;\n"
-                   "if (__builtin_ia32_movmskp%c256((%s)((whole == twice) & (twice >= -4) & "
-                   "(twice <= 8))))\n"
-                   "for (int i = 0; i < %d; i++) {\nconst %s e = y[i];\n"
-                   "if (is_simple_power_%s(e)) power[i] = simple_power_%s(x[i], e);\n}\n"
-                   "return power;\n}\n",
-                   vector, vector, vector, vector, vector, ar_vector_math_name(AR_OP_pow, dtype),
-                   dtype == ARRAS_F64 ? "0x1.8p52" : "0x1.8p23f",
-                   dtype == ARRAS_F64 ? "0x1.8p52" : "0x1.8p23f", dtype == ARRAS_F64 ? 'd' : 's',
-                   vector, lanes, type, name, name);
+    snprintf(any, sizeof any, "__builtin_ia32_movmskp%c256((%s)", dtype == ARRAS_F64 ? 'd' : 's',
+             vector);
+    ar_text_printf(
+        out,
+        "static %s power_%s(%s x, %s y)\n{\n"
+        "%s power = %s(x, y), twice = y + y, whole = (twice + %s) - %s, off = twice - 2;\n"
+        "if (%s((whole == twice) & (off * off <= 36))) &&\n"
+        "%s((whole == twice) & (off * off <= 36) & (off != -5) & (off != 3) & "
+        "(off != 5))))\n"
+        "for (int i = 0; i < %d; i++) {\nconst %s e = y[i];\n"
+        "if (is_simple_power_%s(e)) power[i] = simple_power_%s(x[i], e);\n}\n"
+        "return power;\n}\n",
+        vector, vector, vector, vector, vector, ar_vector_math_name(AR_OP_pow, dtype), large, large,
+        any, any, lanes, type, name, name);
 }
 
 void ar_c_vector_math_print(ar_text *out, ar_op op, arras_dtype dtype, bool rows)

@@ -63,6 +63,8 @@ static bool is_not_negative(arras_expr x)
 
 bool ar_reduce_is_countable(arras_expr e)
 {
+    if (ar_expr_tree(e) == AR_TREE_PART) /* of a range that starts at 0 */
+        return true;
     return is_not_negative(e->args[0]) ||
            (bits_of(e->args[0], DEEPEST) <= MOST_BITS && bits_of(e->args[1], DEEPEST) <= MOST_BITS);
 }
