@@ -84,13 +84,15 @@ def make_groups(path, latest):
             f[f"group{i}/a"] = np.float32(i)
 
 
-def heap_complaints(tool, folder):
-    """The length of a heap of lists, in a file whose headers have checksums."""
-    path = folder / "scales.h5"
+def heap_complaints(tool, folder, behind):
+    """The length of a heap of lists, in a file whose headers have checksums, with so many cells behind it."""
+    path = folder / f"scales{behind}.h5"
     with h5py.File(path, "w", libver="latest") as f:
         f["x"], f["lat"] = CELLS, np.arange(6.0)
         f["lat"].make_scale("lat")
         f["x"].dims[0].attach_scale(f["lat"])
+        f.flush()
+        f["behind"] = np.zeros(behind)
     at = str(path.read_bytes().index(b"GCOL") + 8)
     ran = subprocess.run([tool, path.name, "x", at, str(int(at) + 1), "255"], cwd=folder, capture_output=True, timeout=300)
     return [] if ran.returncode == 0 else [ran.stdout.decode()]
@@ -154,7 +156,9 @@ def main():
             if refused < 100:
                 complaints.append(f"{good} good and {refused} refused: nothing was tried")
             tally.check(f"{path.name}: {path.stat().st_size} bytes", complaints)
-        tally.check("a heap that is too long", heap_complaints(Path(args.tool).resolve(), Path(folder)))
+        for behind in (0, 100_000):
+            complaints = heap_complaints(Path(args.tool).resolve(), Path(folder), behind)
+            tally.check(f"a heap that is too long, {behind} cells behind it", complaints)
     tally.finish()
 
 
