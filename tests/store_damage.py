@@ -84,6 +84,25 @@ def make_groups(path, latest):
             f[f"group{i}/a"] = np.float32(i)
 
 
+def make_records(path):
+    """Records in records, of which one member is read."""
+    inner = [("h", "f2"), ("c", "c8")]
+    cells = np.zeros(CELLS.shape, [("s", "S3"), ("x", "f4"), ("in", inner)])
+    cells["in"]["h"] = CELLS
+    with h5py.File(path, "w") as f:
+        f.create_dataset("x", data=cells, chunks=(3, 4))
+        f["zeros"] = BEHIND
+
+
+def make_links(path):
+    """A group so small that its links stand in its header, one of them into another file."""
+    with h5py.File(path.parent / "linked.h5", "w") as f:
+        f["g/x"] = CELLS
+    with h5py.File(path, "w") as f:
+        f["x"] = h5py.ExternalLink("linked.h5", "/g/x")
+        f["y"] = h5py.SoftLink("/x")
+
+
 def heap_complaints(tool, folder, behind):
     """The length of a heap of lists, in a file whose headers have checksums, with so many cells behind it."""
     path = folder / f"scales{behind}.h5"
@@ -126,7 +145,9 @@ def files(folder):
         make_by_hand(path, latest, compact)
         yield path
     make_groups(folder / "groups.h5", False)
-    yield folder / "groups.h5"
+    make_links(folder / "links.h5")
+    make_records(folder / "records.h5")
+    yield from (folder / "groups.h5", folder / "links.h5", folder / "records.h5")
     for words, filters in {"plain": {}, "deflate": dict(zlib=True)}.items():
         if netCDF4:
             make_netcdf(folder / f"netcdf_{words}.nc", filters)
@@ -134,7 +155,8 @@ def files(folder):
 
 
 def damage(tool, path, values):
-    ran = subprocess.run([tool, path.name, "x", "0", str(path.stat().st_size), *values], cwd=path.parent,
+    inside = "x.in.h" if path.stem == "records" else "x"
+    ran = subprocess.run([tool, path.name, inside, "0", str(path.stat().st_size), *values], cwd=path.parent,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     lines = ran.stdout.decode().splitlines()
     said = ran.stderr.decode(errors="replace").splitlines()

@@ -108,16 +108,30 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const entry *)a)->path, ((const entry *)b)->path);
 }
 
-/* In whatever order links are stored, and sorted here: libhdf5 1.10 sorts those of large groups in
- * a table of which it frees also what it could not fill. */
+/* Who looks for a name that is not there has to read all links of a small group. */
+static bool links_are_readable(const walk *w, const char *path)
+{
+    char   name[LONGEST_PATH + 8];
+    htri_t found;
+
+    snprintf(name, sizeof name, "%s%s\x7f?", path, strcmp(path, "/") == 0 ? "" : "/");
+    found = H5Lexists(w->file->file, name, H5P_DEFAULT);
+    if (found < 0)
+        H5Eclear2(H5E_DEFAULT);
+    return found >= 0;
+}
+
+/* In whatever order links are stored, and sorted here: libhdf5 1.10 makes a table of links, and
+ * where it cannot read one it frees also those that it has not filled in. */
 static void enter_group(walk *w, const char *path)
 {
     size_t before = w->n, kept = w->n;
-    herr_t good;
+    herr_t good = -1;
 
     w->at = path;
-    good = H5Literate_by_name(w->file->file, path, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, see_link, w,
-                              H5P_DEFAULT);
+    if (links_are_readable(w, path))
+        good = H5Literate_by_name(w->file->file, path, H5_INDEX_NAME, H5_ITER_NATIVE, NULL,
+                                  see_link, w, H5P_DEFAULT);
     if (w->n > before)
         qsort(w->entries + before, w->n - before, sizeof *w->entries, by_path);
     for (size_t i = before; i < w->n && w->status == ARRAS_OK; i++)

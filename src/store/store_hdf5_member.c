@@ -62,6 +62,26 @@ static bool is_fixed(hid_t type, int depth)
     return fixed;
 }
 
+/* Whether all members lie within their records: libhdf5 copies them from where a file says. */
+static bool is_sound(hid_t type, int depth)
+{
+    enum { DEEPEST = 16 };
+    int    n = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+    size_t size = H5Tget_size(type);
+    bool   sound = depth < DEEPEST;
+
+    for (int i = 0; i < n && sound; i++) {
+        hid_t  member = H5Tget_member_type(type, (unsigned)i);
+        size_t at = H5Tget_member_offset(type, (unsigned)i);
+
+        sound = member >= 0 && at <= size && H5Tget_size(member) <= size - at &&
+                is_sound(member, depth + 1);
+        if (member >= 0)
+            H5Tclose(member);
+    }
+    return sound;
+}
+
 /* A record in memory that holds one thing. */
 static hid_t wrap(hid_t inner, const char *path, size_t length)
 {
@@ -108,6 +128,9 @@ arras_status ar_h5_member_find(ar_h5_member *out, hid_t stored, const char *memb
     ar_text      members = { 0 };
     ar_h5_member found = { .at = 0 };
 
+    if (!is_sound(stored, 0))
+        return ar_fail(err, ARRAS_EFORMAT,
+                       "%s: the file is damaged: a member of its records ends beyond them", name);
     found.memory = find(&found, stored, member);
     if (found.memory >= 0) {
         found.fixed = is_fixed(stored, 0);
