@@ -45,7 +45,8 @@ static arras_status print_graph(ar_text *out, arras_graph *g, arras_error *err)
 static arras_status print_nests(ar_text *out, arras_graph *g, arras_error *err)
 {
     ar_plan      plan;
-    arras_status status = ar_plan_make(&plan, g, &(ar_plan_options){ 0 }, err);
+    arras_status status =
+        ar_plan_make(&plan, g, &(ar_plan_options){ .machine = ar_machine_host() }, err);
 
     if (status != ARRAS_OK)
         return status;
@@ -62,7 +63,8 @@ static arras_status print_plan(ar_text *out, arras_graph *g, arras_error *err)
     ar_plan        plan;
     ar_band_place *places = NULL;
     bool          *alone = NULL;
-    arras_status   status = ar_plan_make(&plan, g, &(ar_plan_options){ 0 }, err);
+    arras_status   status =
+        ar_plan_make(&plan, g, &(ar_plan_options){ .machine = ar_machine_host() }, err);
 
     if (status != ARRAS_OK)
         return status;

@@ -40,7 +40,7 @@ static ar_op_set used; /* by the last kernel */
 
 static ar_kernel *build(ar_module **module, const form *f, bool *flat)
 {
-    ar_kernel_form   kernel_form = { f->n, f->lambdas, f->dense };
+    ar_kernel_form   kernel_form = { f->n, f->lambdas, f->dense, ar_machine_host() };
     ar_build_options options = { .libraries = ar_c_libraries(), .no_cache = true };
     ar_text          kernel = { 0 }, source = { 0 };
     ar_nest          nest;

@@ -33,7 +33,7 @@ static void kernel_name(char *name, size_t size, int64_t i)
 static void print_kernel(ar_text *kernels, ar_op_set *used, compiled *c, int64_t i)
 {
     bool           dense[MOST_OPERANDS];
-    ar_kernel_form form = { 1, &c->nodes[i], dense };
+    ar_kernel_form form = { 1, &c->nodes[i], dense, ar_machine_host() };
     ar_nest        nest;
     ar_arena       arena = { 0 };
     arras_error    err = { ARRAS_OK, "" };

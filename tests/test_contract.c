@@ -64,7 +64,7 @@ static ar_kernel_form form_of(const contracted *c)
 {
     static const bool all[MOST_INPUTS] = { 1, 1, 1, 1, 1, 1, 1, 1 }, none[MOST_INPUTS];
 
-    return (ar_kernel_form){ 1, &c->lambda, c->dense ? all : none };
+    return (ar_kernel_form){ 1, &c->lambda, c->dense ? all : none, ar_machine_host() };
 }
 
 static bool open_program(contracted *c, arras_array out)

@@ -412,8 +412,9 @@ static void tiles(void)
             ar_tiling      t;
 
             CASE("%d x %d, %d threads", (int)of_c[0], (int)of_c[1], threads);
-            ar_multiply_tiling(&t, AR_BY_PRODUCT, &gemm, &args, threads,
-                               ar_multiply_shared_bytes(AR_BY_PRODUCT, &gemm, &args, threads) > 0);
+            ar_multiply_tiling(
+                &t, AR_BY_PRODUCT, &gemm, &args, threads,
+                ar_multiply_shared_bytes(AR_BY_PRODUCT, &gemm, &args, threads, INT64_MAX) > 0);
             for (int64_t i = 0; i < t.count; i++) {
                 int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
 

@@ -172,7 +172,9 @@ static arras_status make_plan(arras_graph **g)
 
     if (status == ARRAS_OK)
         status = ar_optimise(g, program, NULL, NULL, NULL);
-    return status == ARRAS_OK ? ar_plan_make(&plan, *g, &(ar_plan_options){ 0 }, NULL) : status;
+    return status == ARRAS_OK
+               ? ar_plan_make(&plan, *g, &(ar_plan_options){ .machine = ar_machine_host() }, NULL)
+               : status;
 }
 
 static void spoilt_plans_are_found(void)

@@ -23,7 +23,7 @@ static void print_reduction(const char *name, const char *help)
 static void print_enums(void)
 {
     puts("\ntypedef enum {");
-#define AR_OP(name, arity, rule, b, i, r, c, help) puts("    ARRAS_OP_" #name ",");
+#define AR_OP(name, arity, rule, cost, b, i, r, c, help) puts("    ARRAS_OP_" #name ",");
 #include "ir/ops.def"
 #undef AR_OP
     puts("    ARRAS_OP_END\n} arras_op;\n\ntypedef enum {");
@@ -36,7 +36,7 @@ static void print_enums(void)
 static void print_declarations(void)
 {
     puts("\n/* ---- Elementwise operations ---- */\n");
-#define AR_OP(name, arity, rule, b, i, r, c, help) print_op(#name, arity, help);
+#define AR_OP(name, arity, rule, cost, b, i, r, c, help) print_op(#name, arity, help);
 #include "ir/ops.def"
 #undef AR_OP
     puts("\n/* ---- Reductions ---- */\n");

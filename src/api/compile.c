@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- Recipes --------------------------------------------------------------------------------- */
 
@@ -70,11 +69,9 @@ void ar_recipe_free(void *recipe)
  * CPU first, then more, since starting a compiler has its price. */
 enum { UNIT_LENGTH = 6 * 1024 };
 
-static size_t unit_length(int units)
+static size_t unit_length(const ar_machine *machine, int units)
 {
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return UNIT_LENGTH * (size_t)(1 + 2 * (units / (cpus > 0 ? cpus : 1)));
+    return UNIT_LENGTH * (size_t)(1 + 2 * (units / machine->cpus));
 }
 
 /* One translation unit being written. */
@@ -130,7 +127,7 @@ static arras_status generate(unit *u, ar_core_parts *parts, arras_error *err)
             show_nest(&plan->steps[s], name);
         status = ar_c_kernel_print(&u->kernels, &u->used, &plan->steps[s].form,
                                    &plan->steps[s].nest, name, err);
-        if (status == ARRAS_OK && u->kernels.length > unit_length(parts->nsources) &&
+        if (status == ARRAS_OK && u->kernels.length > unit_length(plan->machine, parts->nsources) &&
             parts->nsources + 1 < AR_MOST_UNITS)
             status = finish_unit(u, parts, err);
     }
@@ -203,7 +200,7 @@ static arras_status plan_and_build(ar_core **out, ar_kept *kept, ar_core_parts *
                                    const bool *dense, arras_error *err)
 {
     const ar_recipe *r = kept->recipe;
-    ar_plan_options  options = { dense, r->options.no_fusion };
+    ar_plan_options  options = { dense, r->options.no_fusion, ar_machine_host() };
     ar_kernel_source sources[AR_MOST_UNITS] = { 0 };
     int             *index = NULL;
     int64_t          start = ar_clock();

@@ -16,8 +16,8 @@ enum { WORTH_IT = 100 };
 
 static void describe_machine(ar_text *out)
 {
-    ar_text_printf(out, "%s, %ld CPUs, functions in vectors:", ar_cpu_identity(),
-                   sysconf(_SC_NPROCESSORS_ONLN));
+    ar_text_printf(out, "%s, %d CPUs, functions in vectors:", ar_cpu_identity(),
+                   ar_machine_host()->cpus);
     for (ar_op op = 0; op < AR_OP_END; op++)
         for (arras_dtype dtype = ARRAS_F32; dtype <= ARRAS_F64; dtype++)
             if (ar_c_is_vector_math(op, dtype))
@@ -105,7 +105,7 @@ static void pack(const arras_graph *g, ar_kept *k)
 arras_status ar_kept_optimise(arras_graph **out, ar_decisions *decisions, ar_kept *k,
                               arras_error *err)
 {
-    ar_opt_options options = { .no_fusion = k->recipe->options.no_fusion };
+    ar_opt_options options = { k->recipe->options.no_fusion, ar_machine_host() };
     arras_status   status;
 
     if (k->found && unpack(out, decisions, k))

@@ -17,7 +17,7 @@
         x, y, z                                                                                    \
     }
 
-#define AR_OP(name, arity, rule, b, i, r, c, help)                                                 \
+#define AR_OP(name, arity, rule, cost, b, i, r, c, help)                                           \
     arras_array arras_##name(SIGNATURE_##arity)                                                    \
     {                                                                                              \
         return arras_apply(AR_OP_##name, arity, (const arras_array[])OPERANDS_##arity);            \

@@ -94,7 +94,7 @@ arras_array arras_size_value(arras_graph *g, arras_dim size)
 /* ---- Elementwise and reductions -------------------------------------------------------------- */
 
 static const arras_op_info op_infos[] = {
-#define AR_OP(name, arity, rule, b, i, r, c, help) { #name, arity, help },
+#define AR_OP(name, arity, rule, cost, b, i, r, c, help) { #name, arity, help },
 #include "ir/ops.def"
 #undef AR_OP
 };

@@ -67,15 +67,38 @@ typedef void ar_stream(char *to, const char *from, int64_t bytes);
 ar_stream   *ar_streaming(void);
 void         ar_stream_end(void);
 
-/* The processor (processor.c).  Whether it has 32 registers for vectors, of any width, and masks
- * for their lanes, or 16 and none; whether it computes with vectors of 64 bytes at full speed, and
- * not by halves; whether it loads them so, too: most that are not aligned lie across two lines. */
-bool ar_has_avx512(void);
-bool ar_has_wide_vectors(void);
-bool ar_loads_wide_vectors(void);
-/* Whether it is best left to itself to read ahead: what it is asked for takes the places of what it
- * waits for. */
-bool ar_reads_ahead_alone(void);
+/* ---- Machines (machine.c) -------------------------------------------------------------------- */
+
+/* What work costs a core, roughly, in picoseconds.  An addition of vectors is the unit of ops.def.
+ */
+typedef struct {
+    double operation; /* an addition, of one lane; to read a cell of the nearest cache */
+    double gather;    /* to read a cell whose place is read, too */
+    double jump;      /* and which is anywhere in memory, though what is there is in a cache */
+    double byte_near; /* to or from a cache */
+    double byte_far;  /* to or from memory */
+    double kernel;    /* to have a kernel of its own */
+} ar_prices;
+
+enum { AR_CACHE_LEVELS = 3 };
+
+/* All that decisions depend on beside the program.  A plain value: optimising, planning and
+ * printing are handed one and ask nobody else. */
+typedef struct {
+    int       cpus;
+    int       vector_registers;
+    bool      masks;       /* lanes of vectors can be left out of loads and stores: AVX-512 */
+    bool      wide;        /* computes with vectors of 64 bytes at full speed, not by halves */
+    bool      wide_loads;  /* loads them so, too: most that are not aligned lie across two lines */
+    bool      reads_ahead; /* best by itself: what it is asked for takes the places of that */
+    int64_t   cache[AR_CACHE_LEVELS + 1]; /* bytes of data, by level; [0] is not used */
+    ar_prices prices;
+} ar_machine;
+
+/* This one; asked once. */
+const ar_machine *ar_machine_host(void);
+/* Bytes of its caches, by level (cache_sizes.c). */
+void ar_cache_sizes(int64_t *sizes);
 
 /* An arena frees all it gave at once.  Zero-initialise one to start. */
 typedef struct ar_arena {

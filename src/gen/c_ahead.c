@@ -38,19 +38,19 @@ static bool is_new_to_caches(const ar_c_strip *strip, const ar_c_read *read)
 }
 
 /* Of three rows and more AMD's processors read ahead faster by themselves, by 3 % of the time. */
-static bool leaves_it_to_processor(const ar_c_strip *strip)
+static bool leaves_it_to_processor(const ar_writer *w, const ar_c_strip *strip)
 {
     enum { MANY = 3 };
     int rows = 0;
 
     for (size_t i = 0; i < strip->nreads; i++)
         rows += is_new_to_caches(strip, strip->reads[i]);
-    return rows >= MANY && ar_reads_ahead_alone();
+    return rows >= MANY && w->form->machine->reads_ahead;
 }
 
 void ar_c_put_turn_ahead(ar_writer *w, const ar_c_strip *strip, int cells)
 {
-    if (leaves_it_to_processor(strip))
+    if (leaves_it_to_processor(w, strip))
         return;
     for (size_t i = 0; i < strip->nreads; i++) {
         const ar_c_read *read = strip->reads[i];
@@ -71,7 +71,8 @@ void ar_c_put_segment_ahead(ar_writer *w, const ar_c_strip *strip)
 {
     int s = strip->number;
 
-    if (w->flat && ar_reads_ahead_alone()) /* there are no ends of rows, where it would stop */
+    if (w->flat &&
+        w->form->machine->reads_ahead) /* there are no ends of rows, where it would stop */
         return;
     for (size_t i = 0; i < strip->nreads; i++) {
         const ar_c_read *read = strip->reads[i];

@@ -432,7 +432,7 @@ static void put_whole_store(printer *p)
         ar_text_printf(p->out, "*(loose *)(q + %d) = w%d;\n", at, p->vector);
         return;
     }
-    if (ar_has_avx512()) {
+    if (p->form->machine->masks) {
         p->used->vectors = true;
         ar_text_printf(p->out, "PART_%sx%d(q + %d, w%d, %d);\n", ar_dtype_name(p->c->dtype),
                        p->lanes, at, p->vector, cells);
@@ -588,11 +588,11 @@ static int64_t vectors_of(const ar_contraction *c, int bytes)
     return (c->columns + lanes - 1) / lanes;
 }
 
-static int choose_bytes(const ar_contraction *c)
+static int choose_bytes(const ar_contraction *c, const ar_machine *machine)
 {
     bool faster = 3 * vectors_of(c, WIDE_BYTES) < 2 * vectors_of(c, VECTOR_BYTES);
 
-    return faster && ar_has_wide_vectors() ? WIDE_BYTES : VECTOR_BYTES;
+    return faster && machine->wide ? WIDE_BYTES : VECTOR_BYTES;
 }
 
 /* Enough sums at once to hide the latency of an addition, few enough for the registers, of which
@@ -609,7 +609,7 @@ arras_status ar_c_contraction_print(ar_text *out, ar_op_set *used, const ar_kern
 {
     printer p = { .out = out, .used = used, .form = form, .c = c };
 
-    p.bytes = choose_bytes(c);
+    p.bytes = choose_bytes(c, form->machine);
     p.lanes = p.bytes / (int)ar_dtype_size(c->dtype);
     p.vectors = (int)vectors_of(c, p.bytes);
     p.rows = rows_together(c, p.vectors, p.bytes);

@@ -25,7 +25,7 @@ static void store_lanes(ar_writer *w, const ar_c_strip *strip, int k, arras_expr
                        cell->id);
         return;
     }
-    if (ar_has_avx512()) {
+    if (w->form->machine->masks) {
         ar_text_printf(w->out, "PART_%s(s%d + %s, v%" PRId64 ", %d);\n", w->vector, k, strip->name,
                        cell->id, w->lanes);
         return;

@@ -66,7 +66,7 @@ static int length_of_picked(const ar_writer *w, const ar_c_read *read)
     int        last = e->rank - 1;
     arras_dim  length;
 
-    if (!ar_has_avx512() || read->motion[last] != AR_C_ANY || !w->form->dense[e->ints[0]])
+    if (!w->form->machine->masks || read->motion[last] != AR_C_ANY || !w->form->dense[e->ints[0]])
         return 0;
     for (int axis = 0; axis < last; axis++)
         if (read->motion[axis] != AR_C_FIXED)

@@ -231,7 +231,7 @@ static int whole_turns(const ar_c_strip *strip)
 static void choose_segment(ar_writer *w, ar_c_strip *strip)
 {
     enum { BYTES = 16384, LEAST = 64, WITH_MATH = 128 };
-    bool alone = ar_reads_ahead_alone() && !strip->vectors;
+    bool alone = w->form->machine->reads_ahead && !strip->vectors;
     int  streamed = alone ? 512 : 2048, least = alone ? LEAST : WITH_MATH;
     int  bytes = strip->cell_bytes;
 

@@ -70,7 +70,7 @@ static const char fold_kit[] = {
 /* ---- Operations ------------------------------------------------------------------------------ */
 
 static const char *const columns[][4] = {
-#define AR_OP(name, arity, rule, b, i, r, c, help) { #b, #i, #r, #c },
+#define AR_OP(name, arity, rule, cost, b, i, r, c, help) { #b, #i, #r, #c },
 #include "ir/ops.def"
 #undef AR_OP
 };

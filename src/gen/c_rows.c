@@ -222,7 +222,7 @@ bool ar_c_rows_are_vectors(ar_c_rows *rows, ar_writer *w, arras_dtype dtype)
     for (int i = 0; i < rows->n; i++)
         if (rows->leaves[i]->type.dtype != dtype || rows->leaves[i]->type.weak)
             return false;
-    if (!ar_has_wide_vectors())
+    if (!w->form->machine->wide)
         return false;
     for (int i = 0; i < rows->n; i++)
         if (is_spread(w, rows->leaves[i]))

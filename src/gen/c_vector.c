@@ -258,10 +258,10 @@ static int weigh(weight *sum, ar_writer *w, const ar_c_strip *strip, arras_expr 
 /* A processor looks ahead by some dozens of operations.  Where a cell takes more, each waiting for
  * the one before, it finds nothing to do meanwhile but what is written beside it.  All their values
  * must find room in registers, and all their statements take a compiler's time. */
-static int choose_abreast(const weight *sum, int n)
+static int choose_abreast(const weight *sum, int n, const ar_machine *machine)
 {
     enum { MANY = 16, AT_ONCE = 4 };
-    int registers = ar_has_avx512() ? 20 : 12, most = registers / 2;
+    int registers = machine->vector_registers > 16 ? 20 : 12, most = registers / 2;
     int room;
 
     if (sum->operations < MANY || sum->operations >= AT_ONCE * sum->depth)
@@ -290,9 +290,9 @@ static void arrange_vectors(ar_writer *w, ar_c_strip *strip, int n, const arras_
 
         sum.depth = depth > sum.depth ? depth : sum.depth;
     }
-    strip->abreast = choose_abreast(&sum, n);
-    strip->plain = sum.plain && ar_loads_wide_vectors();
-    strip->wide = sum.plain && ar_has_wide_vectors() && (strip->abreast > 1 || is_long(&sum));
+    strip->abreast = choose_abreast(&sum, n, w->form->machine);
+    strip->plain = sum.plain && w->form->machine->wide_loads;
+    strip->wide = sum.plain && w->form->machine->wide && (strip->abreast > 1 || is_long(&sum));
     strip->again = !sum.own;
     strip->lines = sum.operations <= STATEMENTS / VECTORS_OF_LINE;
 }

@@ -40,7 +40,8 @@ typedef struct {
     int                n; /* results */
     const arras_array *lambdas;
     /* For each input: its cells are in C order without gaps.  Results always are. */
-    const bool *dense;
+    const bool       *dense;
+    const ar_machine *machine; /* it is for */
 } ar_kernel_form;
 
 /* Tables of functions that reduce real numbers, by ar_fold_number (fold_kit.h). */

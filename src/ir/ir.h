@@ -19,7 +19,7 @@ typedef enum {
 } ar_kind;
 
 typedef enum {
-#define AR_OP(name, arity, rule, b, i, r, c, help) AR_OP_##name,
+#define AR_OP(name, arity, rule, cost, b, i, r, c, help) AR_OP_##name,
 #include "ir/ops.def"
 #undef AR_OP
     AR_OP_END
@@ -36,6 +36,8 @@ const char *ar_kind_word(ar_kind kind);
 const char *ar_op_name(ar_op op);
 int         ar_op_arity(ar_op op);
 const char *ar_op_help(ar_op op);
+int         ar_op_units(ar_op op); /* what it costs, in additions of vectors */
+int         ar_op_flops(ar_op op); /* what it counts as */
 int         ar_op_find(const char *name, size_t length); /* -1 when unknown */
 const char *ar_reduction_name(ar_reduction reduction);
 int         ar_reduction_find(const char *name, size_t length);

@@ -144,7 +144,7 @@ static ar_op_function *const *const functions[ARRAS_DTYPE_END] = {
 
 /* The columns as text: "NO" says that an operation is not defined for a class. */
 static const char *const columns[][4] = {
-#define AR_OP(name, arity, rule, b, i, r, c, help) { #b, #i, #r, #c },
+#define AR_OP(name, arity, rule, cost, b, i, r, c, help) { #b, #i, #r, #c },
 #include "ir/ops.def"
 #undef AR_OP
 };

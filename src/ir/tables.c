@@ -10,12 +10,24 @@ static const char *const kind_words[] = {
 #undef AR_KIND
 };
 
+typedef enum { COST_SIMPLE, COST_FUSED, COST_DIVIDES, COST_CALLS } cost;
+
+static const struct {
+    int units, flops;
+} costs[] = {
+    [COST_SIMPLE] = { 1, 1 },
+    [COST_FUSED] = { 1, 2 },
+    [COST_DIVIDES] = { 4, 1 },
+    [COST_CALLS] = { 20, 1 },
+};
+
 static const struct {
     const char *name;
     int         arity;
+    cost        cost;
     const char *help;
 } ops[] = {
-#define AR_OP(name, arity, rule, b, i, r, c, help) { #name, arity, help },
+#define AR_OP(name, arity, rule, cost, b, i, r, c, help) { #name, arity, COST_##cost, help },
 #include "ir/ops.def"
 #undef AR_OP
 };
@@ -40,6 +52,8 @@ const char *ar_kind_word(ar_kind kind) { return kind_words[kind]; }
 const char *ar_op_name(ar_op op) { return ops[op].name; }
 int         ar_op_arity(ar_op op) { return ops[op].arity; }
 const char *ar_op_help(ar_op op) { return ops[op].help; }
+int         ar_op_units(ar_op op) { return costs[ops[op].cost].units; }
+int         ar_op_flops(ar_op op) { return costs[ops[op].cost].flops; }
 
 int ar_op_find(const char *name, size_t length)
 {

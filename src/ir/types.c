@@ -158,7 +158,7 @@ ar_type ar_promote(ar_type a, ar_type b) { return promote_all(2, (ar_type[]){ a,
 
 typedef enum { ARITH, NUMBER, DIVIDE, FLOAT, COMPARE, LOGIC, TEST, PART, CHOOSE } op_rule;
 static const op_rule op_rules[] = {
-#define AR_OP(name, arity, rule, b, i, r, c, help) rule,
+#define AR_OP(name, arity, rule, cost, b, i, r, c, help) rule,
 #include "ir/ops.def"
 #undef AR_OP
 };

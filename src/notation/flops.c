@@ -27,8 +27,6 @@ int64_t ar_cells(int rank, const arras_dim *shape)
     return cells;
 }
 
-static int64_t op_cost(int64_t op) { return op == AR_OP_fma ? 2 : 1; }
-
 /* ---- Lambdas --------------------------------------------------------------------------------- */
 
 static bool constant_bound(int64_t *out, arras_expr e)
@@ -70,7 +68,7 @@ static int64_t count_expr(ar_expr_walk *walk, arras_expr e)
     case AR_EXPR_OP:
         for (int i = 0; i < e->nargs; i++)
             note_times(walk, e->args[i], times);
-        return ar_product_capped(times, op_cost(e->ints[0]));
+        return ar_product_capped(times, ar_op_flops((ar_op)e->ints[0]));
     case AR_EXPR_CAST: note_times(walk, e->args[0], times); return 0;
     case AR_EXPR_REDUCE:
         steps = ar_product_capped(times, step_count(e));
@@ -147,7 +145,7 @@ arras_status ar_flops(int64_t *out, ar_expr_walk *walk, arras_array x, arras_err
 
     *out = 0;
     switch (x->kind) {
-    case AR_MAP: each = op_cost(x->ints[0]); break;
+    case AR_MAP: each = ar_op_flops((ar_op)x->ints[0]); break;
     case AR_LAMBDA:
         if (!count_cell(&each, walk, x->ref))
             return ar_fail_memory(err, sizeof *walk->slots);

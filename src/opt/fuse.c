@@ -111,10 +111,14 @@ static bool is_worth_another_round(const ar_fusion *f)
     return false;
 }
 
-static arras_status fuse_once(arras_graph **out, const arras_graph *normal, bool no_fusion,
-                              ar_decisions *decisions, bool *again, arras_error *err)
+static arras_status fuse_once(arras_graph **out, const arras_graph *normal,
+                              const ar_opt_options *options, ar_decisions *decisions, bool *again,
+                              arras_error *err)
 {
-    ar_fusion    f = { .g = normal, .count = ar_graph_count(normal), .err = err };
+    ar_fusion    f = { .g = normal,
+                       .prices = &options->machine->prices,
+                       .count = ar_graph_count(normal),
+                       .err = err };
     arras_status status = find_nodes(&f);
 
     if (status == ARRAS_OK)
@@ -122,7 +126,7 @@ static arras_status fuse_once(arras_graph **out, const arras_graph *normal, bool
     if (status == ARRAS_OK)
         status = ar_fuse_look(&f);
     if (status == ARRAS_OK)
-        status = ar_fuse_decide(&f, no_fusion);
+        status = ar_fuse_decide(&f, options->no_fusion);
     if (status == ARRAS_OK)
         status = write_fused(out, &f, decisions);
     *again = status == ARRAS_OK && is_worth_another_round(&f);
@@ -134,12 +138,16 @@ arras_status ar_fuse_with(arras_graph **out, const arras_graph *normal,
                           const ar_opt_options *options, ar_decisions *decisions, arras_error *err)
 {
     enum { MOST_ROUNDS = 3 };
-    bool         no_fusion = options && options->no_fusion, again;
-    arras_graph *fused = NULL, *better;
-    arras_status status = fuse_once(&fused, normal, no_fusion, decisions, &again, err);
+    bool           again;
+    ar_opt_options o = options ? *options : (ar_opt_options){ 0 };
+    arras_graph   *fused = NULL, *better;
+    arras_status   status;
+
+    o.machine = o.machine ? o.machine : ar_machine_host();
+    status = fuse_once(&fused, normal, &o, decisions, &again, err);
 
     for (int round = 1; status == ARRAS_OK && again && round < MOST_ROUNDS; round++) {
-        status = fuse_once(&better, fused, no_fusion, decisions, &again, err);
+        status = fuse_once(&better, fused, &o, decisions, &again, err);
         if (status != ARRAS_OK)
             break;
         ar_graph_free(fused);

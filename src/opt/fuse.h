@@ -58,6 +58,7 @@ typedef struct {
 
 typedef struct {
     const arras_graph *g;
+    const ar_prices   *prices;
     ar_item           *items; /* by id of node */
     int64_t            count; /* of nodes */
     arras_array       *nodes; /* that the outputs need, by id */

@@ -3,10 +3,6 @@
  * before it is, and what reads it after. */
 #include "opt/fuse.h"
 
-/* A kernel of its own has its price, whatever it computes. */
-enum { PS_KERNEL = 2000000 };
-/* A read somewhere in memory, even when what is there is in the cache. */
-enum { PS_JUMP = 1000 };
 /* Operations of an array with several readers: those of more would be computed again and again,
  * since not all who share them fit into one kernel. */
 enum { MOST_SHARED = 128 };
@@ -107,7 +103,7 @@ static double reading_ps(const ar_fusion *f, const ar_item *item, const ar_id_li
 static double stored_ps(const ar_fusion *f, const ar_item *item)
 {
     return item->cell_ps + reading_ps(f, item, NULL) + item->move_ps * (1 + item->readers) +
-           PS_KERNEL / item->cells;
+           f->prices->kernel / item->cells;
 }
 
 static double use_ps(const ar_fusion *f, const ar_item *item, const ar_use *use)
@@ -115,7 +111,7 @@ static double use_ps(const ar_fusion *f, const ar_item *item, const ar_use *use)
     double cell_ps = item->cell_ps / (use->picks ? item->choices : 1);
     int    more = item->reads.count > 1 ? item->reads.count - 1 : 0; /* than the array itself */
 
-    return use->evaluations * cell_ps * use->skipping + use->jumps * PS_JUMP * more +
+    return use->evaluations * cell_ps * use->skipping + use->jumps * f->prices->jump * more +
            reading_ps(f, item, &f->items[use->reader].reads);
 }
 

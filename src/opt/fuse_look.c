@@ -1,15 +1,7 @@
 /* fuse_look.c -- what a cell of each lambda costs, and how lambdas read one another. */
 #include "opt/fuse.h"
 
-/* Rough numbers of a core of today: an addition of vectors, and a byte to or from memory or a
- * cache. */
 enum {
-    PS_OPERATION = 60,
-    PS_BYTE_FAR = 100,
-    PS_BYTE_NEAR = 20,
-    UNITS_DIVISION = 4,
-    UNITS_FUNCTION = 20,
-    UNITS_GATHER = 10,
     BYTES_NEAR = 1 << 20,
     UNKNOWN_SIZE = 1000,
     MOST_INDEX_PARTS = 64,
@@ -65,20 +57,6 @@ static double times_of(arras_expr e, const ar_frame *around)
     return times;
 }
 
-/* From cbrt to lgamma the table has functions of a library. */
-int ar_op_units(ar_op op)
-{
-    switch (op) {
-    case AR_OP_divide:
-    case AR_OP_sqrt:
-    case AR_OP_floor_divide:
-    case AR_OP_remainder:
-    case AR_OP_fmod: return UNITS_DIVISION;
-    case AR_OP_pow: return UNITS_FUNCTION;
-    default: return op >= AR_OP_cbrt && op <= AR_OP_lgamma ? UNITS_FUNCTION : 1;
-    }
-}
-
 static bool is_gather(arras_expr load)
 {
     for (int axis = 0; axis < load->rank; axis++)
@@ -88,12 +66,13 @@ static bool is_gather(arras_expr load)
     return false;
 }
 
-static int units(arras_expr e)
+/* Picoseconds of one evaluation. */
+static double price_of(const ar_prices *prices, arras_expr e)
 {
     switch (e->kind) {
-    case AR_EXPR_OP: return ar_op_units((ar_op)e->ints[0]);
-    case AR_EXPR_CAST: return e->args[0]->kind != AR_EXPR_LITERAL;
-    case AR_EXPR_LOAD: return is_gather(e) ? UNITS_GATHER : 1;
+    case AR_EXPR_OP: return prices->operation * ar_op_units((ar_op)e->ints[0]);
+    case AR_EXPR_CAST: return e->args[0]->kind != AR_EXPR_LITERAL ? prices->operation : 0;
+    case AR_EXPR_LOAD: return is_gather(e) ? prices->gather : prices->operation;
     default: return 0;
     }
 }
@@ -326,7 +305,7 @@ static bool look_into_reduce(looker *l, arras_expr e, const ar_frame *around)
 
     within.variable = e->name, within.lo = e->args[0], within.hi = e->args[1];
     look_at_reduce(l, e, &within);
-    l->item->cell_ps += PS_OPERATION * times_of(e, around) * rounds_of(&within);
+    l->item->cell_ps += l->f->prices->operation * times_of(e, around) * rounds_of(&within);
     return look(l, e->args[0], around) && look(l, e->args[1], around) &&
            look(l, e->args[2], &within);
 }
@@ -370,7 +349,7 @@ static void count(looker *l, arras_expr e, const ar_frame *around)
 {
     bool counts = e->kind == AR_EXPR_OP || e->kind == AR_EXPR_CAST;
 
-    l->item->cell_ps += PS_OPERATION * units(e) * times_of(e, around);
+    l->item->cell_ps += price_of(l->f->prices, e) * times_of(e, around);
     l->item->operations += counts;
     l->item->alone += counts;
     if (counts && !is_vector_op(e, l->lambda->type.dtype))
@@ -446,8 +425,8 @@ static void measure(ar_fusion *f, arras_array node)
         item->cells *= ar_fuse_estimate(f->g, node->shape[axis]);
     }
     item->cells = item->cells > 1 ? item->cells : 1;
-    item->move_ps =
-        bytes * (symbolic || bytes * item->cells > BYTES_NEAR ? PS_BYTE_FAR : PS_BYTE_NEAR);
+    item->move_ps = bytes * (symbolic || bytes * item->cells > BYTES_NEAR ? f->prices->byte_far
+                                                                          : f->prices->byte_near);
 }
 
 static bool list_reads(ar_fusion *f, ar_item *item)

@@ -22,7 +22,8 @@ arras_status ar_normalise(arras_graph **out, const arras_graph *g, arras_error *
 /* ---- What is asked for and what was decided -------------------------------------------------- */
 
 typedef struct {
-    bool no_fusion; /* every array is stored */
+    bool              no_fusion; /* every array is stored */
+    const ar_machine *machine;   /* that runs it; NULL: the host */
 } ar_opt_options;
 
 typedef enum { AR_FATE_INPUT, AR_FATE_INLINED, AR_FATE_STORED, AR_FATE_OUTPUT } ar_fate;

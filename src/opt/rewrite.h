@@ -89,9 +89,6 @@ arras_expr ar_simple_index(ar_op op, const arras_expr *args, ar_place_of at);
 /* Evaluating it reads nothing that may not be there. */
 bool ar_simple_is_safe(arras_expr e);
 
-/* What an operation costs, in additions (fuse_look.c). */
-int ar_op_units(ar_op op);
-
 /* ---- Expressions elsewhere (substitute.c) ---------------------------------------------------- */
 
 /* The cell at other indices, one for each axis. */

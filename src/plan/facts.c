@@ -81,26 +81,7 @@ arras_status ar_lambda_kind_find(ar_lambda_kind *out, arras_array lambda, ar_are
 
 /* ---- Cost ------------------------------------------------------------------------------------ */
 
-/* Rough numbers of a core of today with vectors of 32 bytes. */
-enum { PS_OPERATION = 80, PS_DIVISION = 400, PS_FUNCTION = 2000, PS_LOAD = 150, PS_TURN = 50 };
 enum { UNKNOWN_TURNS = 16, PART_TURNS = 65536 };
-
-static double operation_cost(ar_op op)
-{
-    switch (op) {
-    case AR_OP_divide:
-    case AR_OP_sqrt:
-    case AR_OP_floor_divide:
-    case AR_OP_remainder: return PS_DIVISION;
-    case AR_OP_exp:
-    case AR_OP_log:
-    case AR_OP_sin:
-    case AR_OP_cos:
-    case AR_OP_tan:
-    case AR_OP_pow: return PS_FUNCTION;
-    default: return PS_OPERATION;
-    }
-}
 
 /* The number an integer expression stands for, in the first cell, or `otherwise`. */
 static double number_of(arras_expr e, const int64_t *sizes, double otherwise)
@@ -130,59 +111,58 @@ static double number_of(arras_expr e, const int64_t *sizes, double otherwise)
 
 /* What of an expression is computed in each turn of a variable, or once for all turns. */
 typedef struct {
-    const int64_t *sizes;
-    const char    *variable; /* NULL: no reduction around */
-    double         turn, once;
-    int            left; /* visits: a text must not take long to measure */
+    const ar_prices *prices;
+    const int64_t   *sizes;
+    const char      *variable; /* NULL: no reduction around */
+    double           turn, once;
+    int              left; /* visits: a text must not take long to measure */
 } costs;
 
-static double reduction_cost(arras_expr e, const int64_t *sizes, int *left);
+static double reduction_cost(costs *around, arras_expr e);
 
 /* Parts that are shared count again: an upper bound is good enough. */
 static void add_cost(costs *c, arras_expr e)
 {
     if (e->kind == AR_EXPR_OP)
-        c->turn += operation_cost((ar_op)e->ints[0]);
+        c->turn += c->prices->operation * ar_op_units((ar_op)e->ints[0]);
     if (e->kind == AR_EXPR_LOAD)
-        c->turn += PS_LOAD;
+        c->turn += c->prices->operation;
     if (--c->left <= 0)
         return;
     if (e->kind == AR_EXPR_REDUCE) {
         double *to = c->variable && !ar_expr_depends(e, c->variable) ? &c->once : &c->turn;
 
-        *to += reduction_cost(e, c->sizes, &c->left);
+        *to += reduction_cost(c, e);
         return;
     }
     for (int i = 0; i < e->nargs; i++)
         add_cost(c, e->args[i]);
 }
 
-static double reduction_cost(arras_expr e, const int64_t *sizes, int *left)
+static double reduction_cost(costs *around, arras_expr e)
 {
-    costs  c = { .sizes = sizes, .variable = e->name, .left = *left };
-    double lo = number_of(e->args[0], sizes, 0);
+    const int64_t *sizes = around->sizes;
+    costs          c = { around->prices, sizes, e->name, .left = around->left };
+    double         lo = number_of(e->args[0], sizes, 0);
     /* A range that was cut was cut so that parts are work. */
     double otherwise = ar_expr_tree(e) == AR_TREE_PART ? PART_TURNS : UNKNOWN_TURNS;
     double turns = number_of(e->args[1], sizes, lo + otherwise) - lo;
 
     add_cost(&c, e->args[2]);
-    *left = c.left;
-    return (turns > 0 ? turns : 0) * (PS_TURN + c.turn) + c.once;
-}
-
-static double cell_cost(arras_expr e, const int64_t *sizes)
-{
-    costs c = { .sizes = sizes, .left = 500 };
-
-    add_cost(&c, e);
-    return c.turn;
+    around->left = c.left;
+    return (turns > 0 ? turns : 0) * (c.prices->operation + c.turn) + c.once;
 }
 
 double ar_step_cost(const ar_step *step, const int64_t *sizes)
 {
-    double cost = PS_LOAD;
+    const ar_prices *prices = &step->form.machine->prices;
+    double           cost = prices->operation;
 
-    for (int k = 0; k < step->form.n; k++)
-        cost += cell_cost(step->form.lambdas[k]->ref, sizes);
+    for (int k = 0; k < step->form.n; k++) {
+        costs c = { prices, sizes, .left = 500 };
+
+        add_cost(&c, step->form.lambdas[k]->ref);
+        cost += c.turn;
+    }
     return cost;
 }

@@ -181,6 +181,7 @@ static arras_status finish_step(planner *p, ar_step *step, const ar_member *mode
     step->inputs = numbers;
     step->same_cell = same;
     step->form.dense = dense;
+    step->form.machine = p->options->machine;
     if (step->form.n > 1)
         status = add_facts(p, step, same);
     if (status == ARRAS_OK)
@@ -342,7 +343,7 @@ static arras_status look(const ar_plan *plan, arras_error *err)
 arras_status ar_plan_make(ar_plan *out, arras_graph *g, const ar_plan_options *options,
                           arras_error *err)
 {
-    ar_plan      plan = { .g = g };
+    ar_plan      plan = { .g = g, .machine = options->machine };
     planner      p = { .plan = &plan, .g = g, .options = options, .err = err };
     arras_array *roots = NULL;
     arras_status status = ar_graph_roots(&roots, g, err);

@@ -55,6 +55,7 @@ typedef struct {
 
 typedef struct {
     const arras_graph *g;
+    const ar_machine  *machine;
     int                narrays, nsteps, ncodes, ncopies;
     ar_plan_array     *arrays;
     ar_step           *steps; /* what a step reads is computed by steps before it */
@@ -63,8 +64,9 @@ typedef struct {
 } ar_plan;
 
 typedef struct {
-    const bool *dense;     /* of each input of the graph: bound in C order; NULL: all are */
-    bool        no_fusion; /* one array, one step, one after the other */
+    const bool       *dense;     /* of each input of the graph: bound in C order; NULL: all are */
+    bool              no_fusion; /* one array, one step, one after the other */
+    const ar_machine *machine;   /* that runs it */
 } ar_plan_options;
 
 /* Of a fused normal form, to which it adds lambdas and which must outlive it. */

@@ -4,7 +4,7 @@
 
 /* A tile takes at least this long, and each thread gets this many where there is enough to do.
  * Between tiles a run can be cancelled, so none takes much longer than people wait. */
-enum { SHORTEST_PS = 20 * 1000 * 1000, TILES_PER_THREAD = 8 };
+enum { SHORTEST_PS = 12 * 1000 * 1000, TILES_PER_THREAD = 8 };
 static const double longest_ps = 20e9;
 /* Across the order in which an array lies in memory: cells that share cache lines with others. */
 enum { CROSSING_TILE = 64 };

@@ -15,7 +15,8 @@ enum { LEAST_CACHE = 1 << 16 };
 /* Of the cache of a core, or what the user takes for it. */
 static int64_t cache_bytes(const arras_run *run)
 {
-    return run->program->tile_bytes > 0 ? run->program->tile_bytes : ar_cache_bytes(2);
+    return run->program->tile_bytes > 0 ? run->program->tile_bytes
+                                        : run->core->plan.machine->cache[2];
 }
 
 /* Rows, of its own, that a tile has to compute twice. */
@@ -204,7 +205,7 @@ static bool link_operands(arras_run *run, ar_band *band, ar_band_member *m)
         if (k < step->form.n && m->links[k])
             m->stream = NULL; /* it is read again at once */
         if (k >= step->form.n && !m->links[k] &&
-            ar_tensor_bytes(&run->arrays[array]) > ar_cache_bytes(2))
+            ar_tensor_bytes(&run->arrays[array]) > run->core->plan.machine->cache[2])
             m->far = true;
     }
     return m->links != NULL;

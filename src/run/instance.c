@@ -125,14 +125,14 @@ static bool should_stream(const arras_run *run, const ar_step *step)
 
     for (int k = 0; k < step->form.n; k++)
         bytes += ar_tensor_bytes(&run->arrays[step->results[k]]);
-    return bytes > ar_cache_bytes(3) / 2;
+    return bytes > run->core->plan.machine->cache[3] / 2;
 }
 
 /* Whether what it reads is more than a core's own cache holds. */
 static bool reads_far(const arras_run *run, const ar_step *step)
 {
     for (int k = 0; k < step->ninputs; k++)
-        if (ar_tensor_bytes(&run->arrays[step->inputs[k]]) > ar_cache_bytes(2))
+        if (ar_tensor_bytes(&run->arrays[step->inputs[k]]) > run->core->plan.machine->cache[2])
             return true;
     return false;
 }
@@ -155,10 +155,11 @@ static ar_multiplier choose_multiplier(const arras_run *run, const ar_step *step
 static void cut_multiplication(arras_run *run, ar_step_run *s, int threads)
 {
     const ar_gemm *gemm = s->step->gemm;
-    int64_t        bytes = ar_multiply_shared_bytes(s->by, gemm, &s->args, threads);
+    int64_t        cache = run->core->plan.machine->cache[3];
+    int64_t        bytes = ar_multiply_shared_bytes(s->by, gemm, &s->args, threads, cache);
 
     bytes = (bytes + AR_BLOCK_ALIGN - 1) / AR_BLOCK_ALIGN * AR_BLOCK_ALIGN;
-    if (bytes <= ar_cache_bytes(3) - run->shared_bytes)
+    if (bytes <= cache - run->shared_bytes)
         s->shared_bytes = bytes;
     run->shared_bytes += s->shared_bytes;
     ar_multiply_tiling(&s->tiling, s->by, gemm, &s->args, threads, s->shared_bytes > 0);
@@ -173,7 +174,7 @@ static void open_step(arras_run *run, int number, char **data, const int64_t **l
                                 run->program->tile_bytes > 0 };
 
     if (options.bytes == 0)
-        options.bytes = ar_cache_bytes(2) / 2;
+        options.bytes = run->core->plan.machine->cache[2] / 2;
     *s = (ar_step_run){ .step = step,
                         .home = number,
                         .kernel = run->core->kernels[step->code],

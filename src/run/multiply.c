@@ -133,7 +133,7 @@ static int64_t shared_rows(const ar_product *p, int threads)
 }
 
 int64_t ar_multiply_shared_bytes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
-                                 int threads)
+                                 int threads, int64_t cache)
 {
     ar_product p = product_of(gemm, args);
     int64_t    bytes;
@@ -142,7 +142,7 @@ int64_t ar_multiply_shared_bytes(ar_multiplier by, const ar_gemm *gemm, const ar
         tiles_down(&p) < LEAST_BOXES * LEAST_TILES * threads)
         return 0;
     bytes = ar_product_shared_bytes(ar_product_kernels(), &p);
-    return bytes <= ar_cache_bytes(3) / 2 ? bytes : 0;
+    return bytes <= cache / 2 ? bytes : 0;
 }
 
 void ar_multiply_share(ar_multiply_shared *out, const ar_gemm *gemm, const ar_kernel_args *args,

@@ -22,7 +22,7 @@ typedef struct {
 
 /* Bytes that they want for it; 0: they should share nothing. */
 int64_t ar_multiply_shared_bytes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
-                                 int threads);
+                                 int threads, int64_t cache);
 /* memory: so many, aligned to 64; it stays the caller's. */
 void ar_multiply_share(ar_multiply_shared *out, const ar_gemm *gemm, const ar_kernel_args *args,
                        int threads, void *memory);

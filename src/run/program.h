@@ -17,9 +17,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Of a cache for data: level 1, 2, or 3 for the last one (cache_sizes.c). */
-int64_t ar_cache_bytes(int level);
-
 struct ar_core {
     atomic_int   kept;
     ar_plan      plan;
