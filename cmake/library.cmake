@@ -15,7 +15,7 @@ add_custom_command(
 add_custom_target(ops_header DEPENDS ${ops_header})
 
 # Generated kernels begin with the texts of these files, so the library carries them as bytes.
-foreach(kit src/ir/scalar_kit.h src/gen/fold_kit.h src/gen/vector_kit.h src/gen/kernel_kit.h)
+foreach(kit src/ir/scalar_kit.h src/ir/trees.h src/gen/fold_kit.h src/gen/vector_kit.h src/gen/kernel_kit.h)
     get_filename_component(name ${kit} NAME_WE)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kit})
     file(READ ${kit} bytes HEX)

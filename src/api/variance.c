@@ -10,7 +10,7 @@
 
 #include "api/compose.h"
 
-enum { BLOCK = 1024, LEAST_BLOCKS = 4, MOST_PARTS = 64, PIVOT = 64 };
+enum { BLOCK = AR_FOLD_BLOCK, LEAST_BLOCKS = 4, MOST_PARTS = 64, PIVOT = 64 };
 
 typedef struct {
     arras_graph *g;

@@ -107,8 +107,6 @@ bool ar_c_go_together(arras_expr e, arras_expr other)
 
 /* ---- Rows of accumulators -------------------------------------------------------------------- */
 
-enum { LANES = 16 };
-
 /* One of the reductions.  Number S: lanesS[16][width] of a block, partsS[][width] of blocks; rowS
  * is the lane of a cell. */
 typedef struct {
@@ -428,7 +426,7 @@ static void put_mask(ar_writer *w, const rows *r)
         ar_c_fold_few(w, f, r->number);
         ar_text_add(w->out, " ? 0 : ");
     }
-    ar_text_printf(w->out, "%d", f->tree == AR_TREE_PARTIALS ? -1 : LANES - 1);
+    ar_text_printf(w->out, "%d", f->tree == AR_TREE_PARTIALS ? -1 : AR_FOLD_LANES - 1);
 }
 
 static void put_columns(ar_writer *w, rows *r)
@@ -437,7 +435,7 @@ static void put_columns(ar_writer *w, rows *r)
 
     for (int i = 0; i < r->n; i++)
         ar_text_printf(w->out, "%s lanes%d[%d][%d] ALIGNED, parts%d[54][%d] ALIGNED;\n",
-                       r->columns[i].fold.type, r->columns[i].number, LANES, r->width,
+                       r->columns[i].fold.type, r->columns[i].number, AR_FOLD_LANES, r->width,
                        r->columns[i].number, r->width);
     ar_text_printf(w->out, "uint64_t blocks%d = 0;\nconst int mask%d = ", s, s);
     put_mask(w, r);

@@ -62,6 +62,11 @@ static const char vector_kit[] = {
     0
 };
 
+static const char trees[] = {
+#include "trees_bytes.inc"
+    0
+};
+
 static const char fold_kit[] = {
 #include "fold_kit_bytes.inc"
     0
@@ -329,8 +334,10 @@ static void print_folds(ar_text *out, const ar_op_set *set)
         any = any || folded;
         own = own || (folded && ar_dtype_class((arras_dtype)d) != AR_CLASS_REAL);
     }
-    if (own)
+    if (own) {
+        ar_text_put(out, trees, strlen(trees));
         ar_text_put(out, fold_kit, strlen(fold_kit));
+    }
     if (any)
         ar_text_put(out, vector_kit, strlen(vector_kit));
     for (int d = ARRAS_F32; d <= ARRAS_F64; d++)

@@ -1,5 +1,5 @@
 /* c_reduce.c -- one reduction at a time: its cells in blocks, each a strip of the reduction's
- * variable, folded in the order that reference.h states (fold_kit.h). */
+ * variable, folded in the order that ir/trees.h states (fold_kit.h). */
 #include "gen/c_writer.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ void ar_c_fold_few(ar_writer *w, const ar_c_fold *f, int number)
 {
     if (f->tree == AR_TREE_PART) /* of more cells, unless it is the first */
         ar_text_printf(w->out, "low%d == 0 && ", number);
-    ar_text_printf(w->out, "high%d - low%d <= 64", number, number);
+    ar_text_printf(w->out, "high%d - low%d <= %d", number, number, AR_FOLD_SERIAL);
 }
 
 void ar_c_fold_empty(ar_writer *w, const ar_c_fold *f, const char *target)
@@ -184,8 +184,6 @@ static void put_range_call(ar_writer *w, const block *b, arras_expr e)
 
 /* ---- Blocks in vectors ----------------------------------------------------------------------- */
 
-enum { LANES = 16, FEW = 64 };
-
 /* Cells that are computed with were mostly read before, for the mean of their row: while they come
  * from a cache, the next row is on its way. */
 static void put_next_row(ar_writer *w, const ar_c_strip *strip, const char *at)
@@ -203,27 +201,27 @@ static void put_vectors(ar_writer *w, const ar_c_strip *strip, const block *b)
     char        at[64];
 
     ar_text_printf(w->out, "int64_t done%d = 0;\n%s lane%d[%d] ALIGNED;\n", s, b->fold->type, s,
-                   LANES);
+                   AR_FOLD_LANES);
     if (!b->many)
         ar_text_printf(w->out, "if (!few%d) ", s);
     ar_text_printf(w->out, "{\n%s ", type);
-    for (int k = 0; k < LANES / cells; k++) {
+    for (int k = 0; k < AR_FOLD_LANES / cells; k++) {
         ar_text_printf(w->out, "%sa%d = (%s)", k ? ", " : "", k, b->fold->type);
         ar_c_fold_neutral(w, b->fold);
         ar_text_printf(w->out, " - (%s){ 0 }", type); /* + would make 0 of -0.0 */
     }
-    ar_text_printf(w->out, ";\nfor (; done%d + %d <= count%d; done%d += %d) {\n", s, LANES, s, s,
-                   LANES);
+    ar_text_printf(w->out, ";\nfor (; done%d + %d <= count%d; done%d += %d) {\n", s, AR_FOLD_LANES,
+                   s, s, AR_FOLD_LANES);
     snprintf(at, sizeof at, "base%d + done%d", s, s);
     put_next_row(w, strip, at);
-    for (int k = 0; k < LANES / cells; k++) {
+    for (int k = 0; k < AR_FOLD_LANES / cells; k++) {
         snprintf(at, sizeof at, "base%d + done%d + %d", s, s, k * cells);
         ar_c_vector_open(w, strip, b->fold, at, 0);
         ar_c_vector_accumulate(w, b->fold, b->body, k);
         ar_c_vector_close(w);
     }
     ar_text_add(w->out, "}\n");
-    for (int k = 0; k < LANES / cells; k++)
+    for (int k = 0; k < AR_FOLD_LANES / cells; k++)
         ar_text_printf(w->out, "*(%s *)(lane%d + %d) = a%d;\n", type, s, k * cells, k);
     ar_text_add(w->out, "}\n");
 }
@@ -290,7 +288,7 @@ static void declare_state(ar_writer *w, const block *b)
         ar_text_printf(w->out, "%s best%d;\nint64_t place%d;\n", f->type, s, s);
         return;
     }
-    ar_text_printf(w->out, "%s parts%d[64];\n", f->type, s);
+    ar_text_printf(w->out, "%s parts%d[%d];\n", f->type, s, AR_FOLD_DEPTH);
     if (f->tree == AR_TREE_PARTIALS || b->many)
         return;
     ar_text_printf(w->out, "const int few%d = ", s);
@@ -347,7 +345,7 @@ static void put_range(ar_writer *w, arras_expr e, const ar_c_fold *f, int s)
 {
     size_t               mark = w->nchanges;
     const ar_c_variable *variable = ar_c_enter(w, e, s);
-    block                b = { f, e->args[2], s, ar_c_fold_length(e) > FEW };
+    block                b = { f, e->args[2], s, ar_c_fold_length(e) > AR_FOLD_SERIAL };
     ar_c_strip           strip;
 
     if (!variable)

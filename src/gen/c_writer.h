@@ -26,7 +26,7 @@ enum {
     AR_C_NESTING = 40,       /* of reductions */
     AR_C_TERMS = 8,
     AR_C_TOGETHER = 4,   /* reductions in one loop */
-    AR_C_SEGMENT = 1024, /* cells: small enough for the first cache, and a block of a reduction */
+    AR_C_SEGMENT = AR_FOLD_BLOCK, /* cells: small enough for the first cache, too */
 };
 
 /* ---- State ----------------------------------------------------------------------------------- */

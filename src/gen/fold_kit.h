@@ -1,4 +1,4 @@
-/* fold_kit.h -- many cells become one, in the order that reference.h states; op_OP_S are operations
+/* fold_kit.h -- many cells become one, in the order that ir/trees.h states; op_OP_S are operations
  * of ops.def for the type T of suffix S.  The library has them for real numbers (folds.inc) and
  * hands kernels a table; what else kernels reduce they compile from this text (c_ops.c). */
 
@@ -33,10 +33,10 @@
 #define LANES_END(OP, S, T)                                                                        \
     static T end_##OP##_##S(T *lane, const T *x, int64_t n, int64_t done)                          \
     {                                                                                              \
-        int64_t live = n < 16 ? n : 16;                                                            \
+        int64_t live = n < AR_FOLD_LANES ? n : AR_FOLD_LANES;                                      \
         for (int64_t i = done; i < n; i++)                                                         \
             lane[i - done] = done ? op_##OP##_##S(lane[i - done], x[i]) : x[i];                    \
-        for (int64_t h = 8; h > 0; h /= 2) {                                                       \
+        for (int64_t h = AR_FOLD_LANES / 2; h > 0; h /= 2) {                                       \
             for (int64_t l = 0; l + h < live; l++)                                                 \
                 lane[l] = op_##OP##_##S(lane[l], lane[l + h]);                                     \
             live = live < h ? live : h;                                                            \
@@ -48,10 +48,10 @@
     LANES_END(OP, S, T)                                                                            \
     static T lanes_##OP##_##S(const T *x, int64_t n)                                               \
     {                                                                                              \
-        T       lane[16];                                                                          \
+        T       lane[AR_FOLD_LANES];                                                               \
         int64_t i = 0;                                                                             \
-        for (; i + 16 <= n; i += 16)                                                               \
-            for (int l = 0; l < 16; l++)                                                           \
+        for (; i + AR_FOLD_LANES <= n; i += AR_FOLD_LANES)                                         \
+            for (int l = 0; l < AR_FOLD_LANES; l++)                                                \
                 lane[l] = i ? op_##OP##_##S(lane[l], x[i + l]) : x[i + l];                         \
         return end_##OP##_##S(lane, x, n, i);                                                      \
     }
@@ -60,33 +60,33 @@
 #define PAIR_PLAIN(OP, S, T)                                                                       \
     static void pair_##OP##_##S(T *two, const T *x)                                                \
     {                                                                                              \
-        two[0] = lanes_##OP##_##S(x, 1024);                                                        \
-        two[1] = lanes_##OP##_##S(x + 1024, 1024);                                                 \
+        two[0] = lanes_##OP##_##S(x, AR_FOLD_BLOCK);                                               \
+        two[1] = lanes_##OP##_##S(x + AR_FOLD_BLOCK, AR_FOLD_BLOCK);                               \
     }
 
 /* Cells low <= i < high as they are in memory; `few`: one after the other. */
 #define RANGE_KIT(OP, S, T)                                                                        \
     static T range_##OP##_##S(const T *x, int64_t low, int64_t high, int few)                      \
     {                                                                                              \
-        T        parts[64];                                                                        \
+        T        parts[AR_FOLD_DEPTH];                                                             \
         uint64_t blocks = 0;                                                                       \
         if (few)                                                                                   \
             return line_##OP##_##S(x + low, high - low);                                           \
-        for (; high - low >= 2048; low += 2048) {                                                  \
+        for (; high - low >= 2 * AR_FOLD_BLOCK; low += 2 * AR_FOLD_BLOCK) {                        \
             T two[2];                                                                              \
             pair_##OP##_##S(two, x + low);                                                         \
             blocks = carry_##OP##_##S(parts, blocks, two[0]);                                      \
             blocks = carry_##OP##_##S(parts, blocks, two[1]);                                      \
         }                                                                                          \
-        for (; low < high; low += 1024)                                                            \
-            blocks = carry_##OP##_##S(                                                             \
-                parts, blocks,                                                                     \
-                lanes_##OP##_##S(x + low, high - low < 1024 ? high - low : 1024));                 \
+        for (; low < high; low += AR_FOLD_BLOCK) {                                                 \
+            int64_t n = high - low < AR_FOLD_BLOCK ? high - low : AR_FOLD_BLOCK;                   \
+            blocks = carry_##OP##_##S(parts, blocks, lanes_##OP##_##S(x + low, n));                \
+        }                                                                                          \
         return finish_##OP##_##S(parts, blocks);                                                   \
     }                                                                                              \
     static T join_##OP##_##S(const T *x, int64_t n)                                                \
     {                                                                                              \
-        T        parts[64];                                                                        \
+        T        parts[AR_FOLD_DEPTH];                                                             \
         uint64_t blocks = 0;                                                                       \
         while ((int64_t)blocks < n)                                                                \
             blocks = carry_##OP##_##S(parts, blocks, x[blocks]);                                   \
@@ -99,11 +99,11 @@
     static T best_##BETTER##_##S(const T *x, int64_t n)                                            \
     {                                                                                              \
         T two[2];                                                                                  \
-        if (n <= 1024)                                                                             \
+        if (n <= AR_FOLD_BLOCK)                                                                    \
             return lanes_##OP##_##S(x, n);                                                         \
-        if (n < 2048)                                                                              \
-            return op_##OP##_##S(lanes_##OP##_##S(x, 1024),                                        \
-                                 lanes_##OP##_##S(x + 1024, n - 1024));                            \
+        if (n < 2 * AR_FOLD_BLOCK)                                                                 \
+            return op_##OP##_##S(lanes_##OP##_##S(x, AR_FOLD_BLOCK),                               \
+                                 lanes_##OP##_##S(x + AR_FOLD_BLOCK, n - AR_FOLD_BLOCK));          \
         pair_##OP##_##S(two, x);                                                                   \
         return op_##OP##_##S(two[0], two[1]);                                                      \
     }                                                                                              \

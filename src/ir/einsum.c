@@ -300,11 +300,10 @@ arras_array ar_einsum(const char *spec, int n, const arras_array *xs)
 
 bool ar_products_are_fused(arras_dtype dtype, int n, const arras_dim *lengths)
 {
-    enum { MOST_TERMS = 64 };
     int64_t terms = 1;
 
     for (int i = 0; i < n; i++)
         if (ar_dim_symbolic(lengths[i]) || !ar_mul64(&terms, terms, lengths[i]))
             return false;
-    return n > 0 && ar_dtype_class(dtype) == AR_CLASS_REAL && terms <= MOST_TERMS;
+    return n > 0 && ar_dtype_class(dtype) == AR_CLASS_REAL && terms <= AR_FOLD_SERIAL;
 }

@@ -547,8 +547,8 @@ arras_expr ar_expr_reduce_tree(ar_reduction reduction, ar_tree tree, const char 
                               ar_reduction_name(reduction), ar_dtype_name(body->type.dtype));
     if (tree == AR_TREE_FUSED && !ar_sum_can_be_fused(reduction, lo, hi, body))
         return ar_expr_poison(lo->graph, ARRAS_EINVAL,
-                              "%s: only a sum of 64 products of reals or fewer can be fused",
-                              ar_reduction_name(reduction));
+                              "%s: only a sum of %d products of reals or fewer can be fused",
+                              ar_reduction_name(reduction), AR_FOLD_SERIAL);
     return ar_expr_intern(lo->graph,
                           &(struct arras_expr_node){ .kind = AR_EXPR_REDUCE,
                                                      .type = s.result,

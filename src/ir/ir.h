@@ -8,6 +8,7 @@
 #define AR_IR_H
 
 #include "base/base.h"
+#include "ir/trees.h"
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
@@ -194,7 +195,7 @@ typedef enum {
     AR_EXPR_REDUCE   /* ints: reduction, perhaps tree; name: variable; args: lo, hi, body */
 } ar_expr_kind;
 
-/* Which cells a REDUCE combines, for the order in which it does (docs/semantics.md). */
+/* Which cells a REDUCE combines, for the order in which it does (trees.h). */
 typedef enum {
     AR_TREE_WHOLE,
     /* Some of a longer range that starts at 0, from a multiple of a block on: unless that is 0, in

@@ -9,12 +9,11 @@
 #include "opt/rewrite.h"
 
 enum {
-    PART = 65536,   /* cells of a part: 64 blocks */
+    PART = 64 * AR_FOLD_BLOCK, /* cells of a part */
     PARTS = 256,    /* of a range whose length is not known: longer ranges have longer parts */
     DOUBLINGS = 24, /* of these, at most: beyond 2^48 cells */
     FEW_CELLS = 64, /* of a result: more can run at once as they are */
-    BLOCK = 1024,   /* cells of the shortest part there can be */
-    LONG_DOWN = 4 * BLOCK, /* rows that are worth it */
+    LONG_DOWN = 4 * AR_FOLD_BLOCK, /* rows that are worth it */
     PARTS_DOWN = 64,
     MOST_COLUMNS = 1 << 16, /* rows that are longer are read well as they are */
     LONG_WITHIN = 1024,
@@ -338,7 +337,7 @@ static bool goes_down(const reduction *d)
 
 static int64_t part_down(int64_t rows)
 {
-    int64_t part = BLOCK;
+    int64_t part = AR_FOLD_BLOCK;
 
     while ((rows - 1) / part + 1 > PARTS_DOWN)
         part *= 2;

@@ -12,8 +12,6 @@
 #include "ir/ir.h"
 #include "run/product_kernel.h"
 
-enum { AR_PRODUCT_TERMS = 256 };
-
 /* c[i, j] = sum over k of a[i, k] * b[k, j].  Strides are in bytes. */
 typedef struct {
     arras_dtype dtype;

@@ -26,21 +26,8 @@ ar_job_function ar_reference_reshape, ar_reference_index, ar_reference_gather;
 
 /* ---- Reductions of many cells to one (reference_fold.c) -------------------------------------- */
 
-/* Cells are combined in an order that depends on nothing but their number, so that every device and
- * any number of threads can give the same bits.  Up to AR_FOLD_SERIAL cells: one after the other.
- * More: in blocks of AR_FOLD_BLOCK, the last may be shorter.  Cell i of a block goes to lane
- * i % AR_FOLD_LANES, which combines its cells one after the other; then the upper half of the lanes
- * is combined with the lower half, until one is left.  Blocks are combined in the binary tree that
- * splits them at the largest power of two below their number, and each part again: `blocks` is a
- * binary counter, in which blocks[k] holds 2^k of them.  The earlier cells are always the left
- * operand.  argmin and argmax keep the best cell so far in `serial`, and its place. */
-enum {
-    AR_FOLD_SERIAL = 64,
-    AR_FOLD_BLOCK = 1024,
-    AR_FOLD_LANES = 16,
-    AR_FOLD_DEPTH = 54 /* bits of 2^64 / AR_FOLD_BLOCK */
-};
-
+/* In the order that ir/trees.h states: blocks[k], of its binary counter, holds 2^k blocks.  argmin
+ * and argmax keep the best cell so far in `serial`, and its place. */
 typedef struct {
     arras_dtype     first, compute, result; /* cells are cast to first, then to compute */
     ar_op_function *combine;

@@ -1,4 +1,4 @@
-/* reference_fold.c -- many cells become one, in an order that is fixed and said in reference.h. */
+/* reference_fold.c -- many cells become one, in an order that is fixed: ir/trees.h. */
 #include "run/reference.h"
 
 void ar_fold_open(ar_fold *fold, ar_reduction reduction, ar_type operand)
