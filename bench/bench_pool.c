@@ -1,7 +1,7 @@
 /* bench_pool.c -- what the task pool costs: microseconds a run and a task for graphs of tasks that
  * do next to nothing, and how well 1, 2 and 7 threads share tasks that do something.  Arguments:
  * none.  Pools are interleaved in every measurement, so that a busy machine is unfair to none. */
-#include "run/pool_state.h"
+#include "pool/pool_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -38,8 +38,8 @@ set_source_files_properties(src/api/kept_program.c PROPERTIES COMPILE_DEFINITION
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
     set_source_files_properties(src/gen/folds_avx2.c PROPERTIES COMPILE_OPTIONS -mavx2)
-    set_source_files_properties(src/run/product_avx2.c PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
-    set_source_files_properties(src/run/product_avx512.c PROPERTIES COMPILE_OPTIONS -mavx512f)
+    set_source_files_properties(src/product/product_avx2.c PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
+    set_source_files_properties(src/product/product_avx512.c PROPERTIES COMPILE_OPTIONS -mavx512f)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS src/*/*.c)
@@ -56,7 +56,7 @@ add_dependencies(arras_objects ops_header)
 # has more (src/base/stack.c).
 if(NOT ARRAS_SANITIZE AND NOT ARRAS_FUZZ AND CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(arras_objects PRIVATE -Wframe-larger-than=16384)
-    set_source_files_properties(src/gen/folds.c src/gen/folds_avx2.c src/run/product.c src/run/step_box.c
+    set_source_files_properties(src/gen/folds.c src/gen/folds_avx2.c src/product/product_blocks.c src/run/step_box.c
                                 PROPERTIES COMPILE_FLAGS -Wframe-larger-than=163840)
 endif()
 

@@ -2,7 +2,7 @@
 #ifndef BUILD_KIT_H
 #define BUILD_KIT_H
 
-#include "run/build.h"
+#include "build/build.h"
 #include "test.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #ifndef POOL_WORLD_H
 #define POOL_WORLD_H
 
-#include "run/pool_state.h"
+#include "pool/pool_state.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * the reference evaluator within the bound of docs/semantics.md. */
 #include "evaluate.h"
 #include "opt/opt.h"
-#include "run/blas.h"
-#include "run/multiply.h"
+#include "product/blas.h"
+#include "product/product.h"
 
 #include <float.h>
 

@@ -1,9 +1,9 @@
 /* test_c_forms.c -- kernels of several results: their cells share what they can, and each gives the
  * bits of the reference evaluator. */
+#include "build/build.h"
+#include "eval/reference.h"
 #include "nest_kit.h"
 #include "normalised.h"
-#include "run/build.h"
-#include "run/reference.h"
 
 #include <sys/mman.h>
 

@@ -1,9 +1,9 @@
 /* test_c_kernel.c -- generated kernels give the bits of the reference evaluator, however the cells
  * are cut into boxes, and give up where it gives an error. */
+#include "build/build.h"
+#include "eval/reference.h"
 #include "nest_kit.h"
 #include "random_programs.h"
-#include "run/build.h"
-#include "run/reference.h"
 
 enum { PROGRAMS = 40, MOST_OPERANDS = 64, MOST_NODES = 64 };
 

@@ -1,7 +1,7 @@
 /* test_c_ops.c -- operations and casts as generated C give the bits of the reference evaluator:
  * every operation in every type, every cast, on special and random values. */
+#include "build/build.h"
 #include "gen/gen.h"
-#include "run/build.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* test_contract.c -- register-tiled contractions give the bits of the reference evaluator, whatever
  * box is asked for, and are recognised where they should be. */
+#include "build/build.h"
 #include "evaluate.h"
 #include "gen/c_contract.h"
 #include "opt/opt.h"
-#include "run/build.h"
 
 #include <stdlib.h>
 

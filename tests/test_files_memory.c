@@ -2,7 +2,7 @@
  * read, written, made longer, resumed, streamed and iterated.  No crash, no leak, no half-made
  * file, and ARRAS_ENOMEM or what is right all the same. */
 #include "api/core_cache.h"
-#include "run/buffers.h"
+#include "base/base.h"
 #include "store_world.h"
 
 #include <arras/sweep.h>

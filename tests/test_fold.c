@@ -1,7 +1,7 @@
 /* test_fold.c -- the documented order in which many cells become one: the same wherever cells are
  * reduced. */
+#include "eval/reference.h"
 #include "evaluate.h"
-#include "run/reference.h"
 
 enum { MOST = 9000 };
 

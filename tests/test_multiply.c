@@ -1,8 +1,8 @@
 /* test_multiply.c -- large products of matrices in compiled programs: who computes them, and that
  * threads, strides and what was launched before change no bit. */
 #include "launch_kit.h"
-#include "run/blas.h"
-#include "run/multiply.h"
+#include "product/blas.h"
+#include "product/product.h"
 
 enum { ROWS = 150, COLUMNS = 170, TERMS = 270, BATCH = 3 };
 

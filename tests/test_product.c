@@ -1,6 +1,6 @@
 /* test_product.c -- products of matrices in blocks: every cell has the bits of the order that
  * docs/semantics.md gives, for all instruction sets, lengths, strides and boxes. */
-#include "run/product.h"
+#include "product/product_blocks.h"
 #include "test.h"
 
 #include <float.h>

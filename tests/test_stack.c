@@ -4,9 +4,9 @@
  * does no harm, and is counted.  With sanitizers, or without optimisation, functions take several
  * times as much: then all of it runs, but nothing is counted. */
 #include "api/core_cache.h"
+#include "base/base.h"
 #include "lang/lang.h"
-#include "run/buffers.h"
-#include "run/pool.h"
+#include "pool/pool.h"
 #include "store_world.h"
 
 #include <arras/apply.h>

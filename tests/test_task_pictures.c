@@ -1,5 +1,5 @@
 /* test_task_pictures.c -- task graphs drawn, and what they did on a time line. */
-#include "run/pool.h"
+#include "pool/pool.h"
 #include "test.h"
 
 #include <stdlib.h>

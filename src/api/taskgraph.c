@@ -1,6 +1,6 @@
 /* taskgraph.c -- the public face of task graphs on devices: what run/ takes for granted of handles
  * and lists is checked here. */
-#include "run/run.h"
+#include "device/device.h"
 
 static arras_status is_null(arras_error *err, const char *what, const char *which)
 {

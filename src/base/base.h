@@ -43,6 +43,12 @@ int64_t ar_alloc_made(void); /* by the calling thread, so far */
  * multiple of 4096. */
 void *ar_pages_alloc(size_t bytes);
 void  ar_pages_free(void *block, size_t bytes);
+/* Memory for arrays, kept warm (buffers.c): what is given back is taken again without the system
+ * having to clear its pages, which costs several times as much as a pass over them.  At least
+ * `bytes`, aligned to 64; what it holds is undefined.  NULL: no memory. */
+void *ar_buffer_take(int64_t bytes);
+void  ar_buffer_give(void *buffer); /* NULL is fine */
+void  ar_buffers_clear(void);       /* gives back to the system what waits */
 /* How much there is (free_memory.c).  Bytes that can be had before the system would have to swap or
  * end somebody: what Linux calls available, or what the limits of our control groups leave,
  * whichever is less; all that the machine and the groups have; what one may use who was told

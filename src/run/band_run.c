@@ -2,7 +2,6 @@
  * the other, the rows that it needs of every result; those that nobody reads outside of the band
  * lie in scratch memory of the thread.  Where steps reach beyond their own row what lies between
  * tiles is computed twice; nothing of it goes through memory. */
-#include "run/buffers.h"
 #include "run/program.h"
 
 #include <string.h>

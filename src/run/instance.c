@@ -1,6 +1,4 @@
 /* instance.c -- a core with every size known: shapes, memory and tasks. */
-#include "run/buffers.h"
-#include "run/multiply.h"
 #include "run/program.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* instance_memory.c -- where temporaries lie, and the order among tasks that follows from what they
  * read and from who had the same memory before. */
-#include "run/buffers.h"
 #include "run/program.h"
 
 typedef struct {

@@ -1,6 +1,5 @@
 /* launch.c -- a launch from its bindings to its results, at once or in two steps. */
 #include "run/launch.h"
-#include "run/buffers.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * Three ways, each much quicker than the next: the bindings are those of an earlier launch, or
  * differ in their memory only; an instance for the same sizes and layout is there; one has to be
  * made. */
-#include "run/buffers.h"
 #include "run/launch.h"
 
 #include <string.h>

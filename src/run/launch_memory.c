@@ -1,6 +1,5 @@
 /* launch_memory.c -- the memory that a launch is given, and where steps must not use it directly.
  */
-#include "run/buffers.h"
 #include "run/launch.h"
 
 #include <stdlib.h>

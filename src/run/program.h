@@ -8,10 +8,6 @@
 #ifndef AR_RUN_PROGRAM_H
 #define AR_RUN_PROGRAM_H
 
-#include "run/build.h"
-#include "run/inputs.h"
-#include "run/multiply.h"
-#include "run/pool.h"
 #include "run/run.h"
 
 #include <pthread.h>
@@ -178,12 +174,6 @@ arras_status ar_instance_place(arras_run *run, arras_error *err);
 
 /* ENAME when the core reads an input that is not bound (program_sizes.c). */
 arras_status ar_core_check_bound(const ar_core *core, const ar_inputs *inputs, arras_error *err);
-
-/* What a kernel met in a box of cells, of which it says only that something was wrong: the message
- * of the reference evaluator.  in: as the lambda's inputs.  OK: it meets nothing. */
-arras_status ar_reference_fault(arras_array lambda, const ar_tensor *const *in,
-                                const int64_t *sizes, const int64_t *lo, const int64_t *hi,
-                                arras_error *err);
 
 /* ---- Programs (programs.c) ------------------------------------------------------------------- */
 

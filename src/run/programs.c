@@ -1,5 +1,4 @@
 /* programs.c -- a compiled program: its cores, its instances, what it counts. */
-#include "run/buffers.h"
 #include "run/program.h"
 
 #include <string.h>

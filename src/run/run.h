@@ -1,33 +1,13 @@
-/* run.h -- programs become values.  The door of run/: the devices that evaluate a graph, and the
- * results they give.  Sees base/, ir/, gen/ and plan/. */
+/* run.h -- compiled programs become values.  The door of run/.  Sees base/, ir/, gen/, plan/,
+ * pool/, build/, eval/ and product/. */
 #ifndef AR_RUN_H
 #define AR_RUN_H
 
+#include "build/build.h"
+#include "eval/eval.h"
 #include "plan/plan.h"
-#include "run/build.h"        /* C source to code */
-#include "run/device_graph.h" /* task graphs that users build */
-#include "run/pool.h"
-
-/* The outputs of one run, in the graph's order.  Names, shapes and cells are its own: results
- * outlive the graph and the inputs. */
-struct arras_results {
-    int            count;
-    arras_binding *items;  /* C order; cells are released one by one, the rest with the arena */
-    bool           pooled; /* cells are of buffers.h */
-    ar_arena       arena;
-};
-
-/* Evaluates every output, cell by cell, straight from the operation table.  Slow, simple, complete:
- * the oracle of all tests, and the device that is always there. */
-arras_status ar_reference_run(arras_results **out, const arras_graph *g, int n,
-                              const arras_binding *inputs, arras_error *err);
-
-/* For outputs that are made one by one, in memory that is kept warm; `most` of them. */
-arras_status ar_results_new(arras_results **out, int most, arras_error *err);
-/* *out: its buffer, in C order; what it holds is undefined. */
-arras_status ar_results_add(const arras_buffer **out, arras_results *results, const char *name,
-                            arras_dtype dtype, int rank, const int64_t *shape, arras_error *err);
-void         ar_results_free(arras_results *results); /* NULL is fine */
+#include "pool/pool.h"
+#include "product/product.h"
 
 /* ---- Compiled programs (core.c, programs.c, launch.c) ---------------------------------------- */
 
@@ -112,10 +92,6 @@ typedef struct {
     bool           far; /* not in caches: inputs are asked for ahead, results go around them */
 } ar_operand;
 
-/* Who computes the cells of a step: its kernel; or, of a large product of matrices, product.c or
- * OpenBLAS. */
-typedef enum { AR_BY_KERNEL, AR_BY_PRODUCT, AR_BY_BLAS } ar_multiplier;
-
 /* A step of a core, with every size known. */
 typedef struct {
     const ar_core *core;
@@ -146,8 +122,5 @@ ar_pool           *ar_program_pool(const arras_program *p);
 int64_t            ar_program_tile_bytes(const arras_program *p); /* as asked for; 0: not */
 /* The cells of the core's data number `number`. */
 const void *ar_program_data(const arras_program *p, int number);
-
-/* Gives memory that is kept warm back to the system. */
-void ar_buffers_clear(void);
 
 #endif

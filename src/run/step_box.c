@@ -1,6 +1,4 @@
 /* step_box.c -- the cells of one box of a step's results, on boxes of arrays. */
-#include "run/buffers.h"
-#include "run/multiply.h"
 #include "run/program.h"
 
 #include <string.h>
