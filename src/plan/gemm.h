@@ -26,7 +26,8 @@ typedef struct {
 bool ar_gemm_match(ar_gemm *out, arras_array lambda);
 
 /* Whether one product is so large that blocks (product/product_blocks.h), or a library, are faster
- * than a kernel. */
+ * than a generated kernel.  Depends on nothing else, as they add in another order
+ * (docs/semantics.md). */
 bool ar_gemm_fills_blocks(int64_t rows, int64_t columns, int64_t terms);
 bool ar_gemm_is_large(int64_t rows, int64_t columns, int64_t terms);
 
