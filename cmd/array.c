@@ -40,7 +40,9 @@ void cmd_array_steps(int64_t *steps, const cmd_array *a)
         int d = a->fortran ? i : a->rank - 1 - i;
 
         steps[d] = step;
-        step *= a->shape[d];
+        /* Only of an array without cells this is too much, and steps in it lead nowhere. */
+        if (__builtin_mul_overflow(step, a->shape[d], &step))
+            step = 0;
     }
 }
 

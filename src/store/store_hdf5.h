@@ -61,7 +61,8 @@ typedef struct {
 haddr_t ar_h5_get_eoa(const H5FD_t *file, H5FD_mem_t type);
 herr_t  ar_h5_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t eoa);
 haddr_t ar_h5_get_eof(const H5FD_t *file, H5FD_mem_t type);
-/* Beyond the end of the file there are zeros.  A broken heap is not handed on. */
+/* Beyond the end of the file there are zeros.  Heaps and links that are broken are not
+ * handed on. */
 herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
                         void *bytes);
 /* Registers the driver the first time, when *id is 0; negative: failed. */
@@ -163,6 +164,9 @@ arras_status ar_h5_list(ar_text *out, const ar_h5_file *file, const char *inside
 /* Whether these bytes begin a heap of values of any length (texts, lists) that is not sound:
  * libhdf5 1.10 may look through such a one for ever. */
 bool ar_h5_is_broken_heap(int fd, uint64_t at, const void *data, size_t n);
+/* Whether the header of an object that begins here has a link into another file whose names do not
+ * end: libhdf5 1.10 reads on behind it (store_hdf5_header.c). */
+bool ar_h5_has_broken_link(int fd, int64_t base, uint64_t at);
 /* The names of all attributes that can be read without harm, each with its NUL. */
 void ar_h5_attributes_find(ar_text *names, hid_t object);
 

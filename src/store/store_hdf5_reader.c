@@ -71,11 +71,13 @@ static int compare(const H5FD_t *a, const H5FD_t *b)
     return x->st_dev != y->st_dev ? order(x->st_dev, y->st_dev) : order(x->st_ino, y->st_ino);
 }
 
-/* What the usual driver says of itself. */
+/* What the usual driver says of itself, but that it reads what libhdf5 wants of headers and heaps
+ * as a whole: nothing of it comes out of what was read before, so that all of it is looked at. */
 static herr_t query(const H5FD_t *file, unsigned long *flags)
 {
     (void)file;
-    *flags = AR_H5_USUAL_FEATURES | H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_SUPPORTS_SWMR_IO;
+    *flags = (AR_H5_USUAL_FEATURES & ~(unsigned long)H5FD_FEAT_ACCUMULATE_METADATA) |
+             H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_SUPPORTS_SWMR_IO;
     return 0;
 }
 

@@ -7,69 +7,23 @@
 #include "store/store.h"
 #if defined ARRAS_HAVE_HDF5
 #include "store/store_hdf5.h"
+#include "store/store_hdf5_header.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum {
-    BLOCKS = 64,    /* of one header */
-    MOST = 1 << 24, /* bytes of a block or of a heap */
-    PREFIX = 16,    /* bytes before the messages of a header, and before each value of a heap */
-    MESSAGE = 8,    /* bytes before the content of a message */
-    PLACE = 16      /* bytes of a length and a place */
+    PREFIX = 16, /* bytes before the values of a heap, and before each of them */
+    PLACE = 16   /* bytes of a length and a place */
 };
 
-enum { IS_ATTRIBUTE = 0x0c, IS_CONTINUATION = 0x10 }; /* messages */
 enum { OF_INTEGERS = 0, OF_REALS = 1, OF_TEXT = 3, OF_REFERENCES = 7, OF_LISTS = 9, LAST = 10 };
 
 typedef struct {
-    const uint8_t *at;
-    size_t         n;
-} bytes;
-
-typedef struct {
-    int      fd;
-    int64_t  base;  /* of addresses */
-    ar_text  heap;  /* the last one that was read */
-    uint64_t where; /* and its address */
-    uint64_t address[BLOCKS], size[BLOCKS];
-    int      nblocks; /* of the header, as far as they are known */
-    ar_text *names;
+    ar_h5_raw file;
+    ar_text   heap;  /* the last one that was read */
+    uint64_t  where; /* and its address */
+    ar_text  *names;
 } reader;
-
-/* A number of so many bytes at this place; beyond the end there are zeros. */
-static uint64_t number(bytes b, size_t at, size_t size)
-{
-    uint64_t value = 0;
-
-    for (size_t i = size; i-- > 0;)
-        value = value << 8 | (at < b.n && i < b.n - at ? b.at[at + i] : 0);
-    return value;
-}
-
-static bytes part(bytes b, size_t at, size_t n)
-{
-    at = at < b.n ? at : b.n;
-    return (bytes){ b.at + at, n < b.n - at ? n : b.n - at };
-}
-
-static bytes of_text(const ar_text *text)
-{
-    return (bytes){ (const uint8_t *)text->data, text->length };
-}
-
-static bool load(ar_text *out, const reader *r, uint64_t address, uint64_t size)
-{
-    int64_t at;
-
-    ar_text_cut(out, 0);
-    if (size > MOST || address > INT64_MAX || !ar_add64(&at, r->base, (int64_t)address) ||
-        !ar_text_reserve(out, (size_t)size) ||
-        pread(r->fd, out->data, (size_t)size, at) != (ssize_t)size)
-        return false;
-    out->length = (size_t)size;
-    return true;
-}
 
 /* ---- Heaps ----------------------------------------------------------------------------------- */
 
@@ -78,8 +32,8 @@ static bool load_heap(reader *r, uint64_t address)
     if (r->heap.length > 0 && r->where == address)
         return true;
     r->where = address;
-    if (load(&r->heap, r, address, PREFIX) && memcmp(r->heap.data, "GCOL\1", 5) == 0 &&
-        load(&r->heap, r, address, number(of_text(&r->heap), 8, 8)))
+    if (ar_h5_load(&r->heap, &r->file, address, PREFIX) && memcmp(r->heap.data, "GCOL\1", 5) == 0 &&
+        ar_h5_load(&r->heap, &r->file, address, ar_h5_number(ar_h5_of_text(&r->heap), 8, 8)))
         return true;
     ar_text_cut(&r->heap, 0);
     return false;
@@ -87,11 +41,12 @@ static bool load_heap(reader *r, uint64_t address)
 
 /* Every value lies within its heap; whether the one that is wanted has its length is told.  What is
  * left has the number 0. */
-static bool look_through(bool *found, bytes heap, uint64_t index, uint64_t size)
+static bool look_through(bool *found, ar_h5_bytes heap, uint64_t index, uint64_t size)
 {
     *found = false;
     for (size_t at = PREFIX; at + PREFIX <= heap.n;) {
-        uint64_t i = number(heap, at, 2), n = number(heap, at + 8, 8), room = heap.n - at;
+        uint64_t i = ar_h5_number(heap, at, 2), n = ar_h5_number(heap, at + 8, 8),
+                 room = heap.n - at;
 
         if (i == 0)
             return n == room;
@@ -107,43 +62,44 @@ static bool heap_has(reader *r, uint64_t address, uint64_t index, uint64_t size)
 {
     bool found;
 
-    return load_heap(r, address) && look_through(&found, of_text(&r->heap), index, size) && found;
+    return load_heap(r, address) && look_through(&found, ar_h5_of_text(&r->heap), index, size) &&
+           found;
 }
 
 /* Of a long heap libhdf5 reads the beginning first, which is `data`, and then only the rest. */
 bool ar_h5_is_broken_heap(int fd, uint64_t at, const void *data, size_t n)
 {
-    reader  r = { .fd = fd };
-    bytes   all = { data, n };
-    ar_text whole = { 0 };
-    bool    found, broken;
+    ar_h5_raw   file = { .fd = fd };
+    ar_h5_bytes all = { data, n };
+    ar_text     whole = { 0 };
+    bool        found, broken;
 
     if (n < PREFIX || memcmp(data, "GCOL\1", 5) != 0)
         return false;
-    broken =
-        !load(&whole, &r, at, number(all, 8, 8)) || !look_through(&found, of_text(&whole), 0, 0);
+    broken = !ar_h5_load(&whole, &file, at, ar_h5_number(all, 8, 8)) ||
+             !look_through(&found, ar_h5_of_text(&whole), 0, 0);
     ar_text_free(&whole);
     return broken;
 }
 
-static bool places_are_sound(reader *r, bytes places, uint64_t count, uint64_t unit)
+static bool places_are_sound(reader *r, ar_h5_bytes places, uint64_t count, uint64_t unit)
 {
     for (uint64_t i = 0; i < count; i++) {
         size_t   at = (size_t)i * PLACE;
-        uint64_t n = number(places, at, 4), address = number(places, at + 4, 8);
+        uint64_t n = ar_h5_number(places, at, 4), address = ar_h5_number(places, at + 4, 8);
 
-        if (address != 0 && !heap_has(r, address, number(places, at + 12, 4), n * unit))
+        if (address != 0 && !heap_has(r, address, ar_h5_number(places, at + 12, 4), n * unit))
             return false;
     }
     return true;
 }
 
 /* Lists of plain numbers, letters or references; lists of lists are not looked through. */
-static bool is_plain_list(bytes type)
+static bool is_plain_list(ar_h5_bytes type)
 {
-    uint64_t element = number(type, 8, 1) & 15, unit = number(type, 12, 4);
+    uint64_t element = ar_h5_number(type, 8, 1) & 15, unit = ar_h5_number(type, 12, 4);
 
-    return number(type, 4, 4) == PLACE && unit >= 1 && unit <= 16 &&
+    return ar_h5_number(type, 4, 4) == PLACE && unit >= 1 && unit <= 16 &&
            (element == OF_INTEGERS || element == OF_REALS || element == OF_TEXT ||
             element == OF_REFERENCES);
 }
@@ -151,74 +107,60 @@ static bool is_plain_list(bytes type)
 /* ---- Attributes ------------------------------------------------------------------------------ */
 
 /* How many values a shape makes; false: it is none, or more than a header has room for. */
-static bool count_values(uint64_t *out, bytes shape)
+static bool count_values(uint64_t *out, ar_h5_bytes shape)
 {
-    uint64_t version = number(shape, 0, 1), rank = number(shape, 1, 1);
+    uint64_t version = ar_h5_number(shape, 0, 1), rank = ar_h5_number(shape, 1, 1);
     size_t   at = version == 1 ? 8 : 4;
-    int64_t  count = version == 2 && number(shape, 3, 1) == 2 ? 0 : 1; /* 2: of nothing */
+    int64_t  count = version == 2 && ar_h5_number(shape, 3, 1) == 2 ? 0 : 1; /* 2: of nothing */
 
     if (version < 1 || version > 2 || rank > ARRAS_MAX_RANK || at + 8 * rank > shape.n)
         return false;
     for (uint64_t d = 0; d < rank; d++) {
-        uint64_t length = number(shape, at + 8 * (size_t)d, 8);
+        uint64_t length = ar_h5_number(shape, at + 8 * (size_t)d, 8);
 
-        if (length > MOST || !ar_mul64(&count, count, (int64_t)length) || count > MOST)
+        if (length > AR_H5_MOST || !ar_mul64(&count, count, (int64_t)length) || count > AR_H5_MOST)
             return false;
     }
     *out = (uint64_t)count;
     return true;
 }
 
-static bool values_are_sound(reader *r, bytes type, bytes shape, bytes values)
+static bool values_are_sound(reader *r, ar_h5_bytes type, ar_h5_bytes shape, ar_h5_bytes values)
 {
-    uint64_t class = number(type, 0, 1) & 15, size = number(type, 4, 4), count = 0;
+    uint64_t class = ar_h5_number(type, 0, 1) & 15, size = ar_h5_number(type, 4, 4), count = 0;
 
-    if (type.n < 8 || class > LAST || !count_values(&count, shape) || size > MOST ||
+    if (type.n < 8 || class > LAST || !count_values(&count, shape) || size > AR_H5_MOST ||
         count * size > values.n)
         return false;
     return class != OF_LISTS ||
-           (is_plain_list(type) && places_are_sound(r, values, count, number(type, 12, 4)));
+           (is_plain_list(type) && places_are_sound(r, values, count, ar_h5_number(type, 12, 4)));
 }
 
 static size_t padded(uint64_t n, bool pads) { return (size_t)(pads ? (n + 7) / 8 * 8 : n); }
 
 /* Its version, flags or nothing, three sizes, perhaps an encoding; then name, type, shape, values.
  * Flags say that type or shape are elsewhere. */
-static void see_attribute(reader *r, bytes message)
+static void see_message(void *context, uint64_t kind, ar_h5_bytes message)
 {
-    uint64_t version = number(message, 0, 1), flags = version > 1 ? number(message, 1, 1) : 0;
-    size_t   name_at = version == 3 ? 9 : 8;
-    size_t   type_at = name_at + padded(number(message, 2, 2), version == 1);
-    size_t   shape_at = type_at + padded(number(message, 4, 2), version == 1);
-    size_t   values_at = shape_at + padded(number(message, 6, 2), version == 1);
-    bytes    name = part(message, name_at, (size_t)number(message, 2, 2));
+    reader  *r = context;
+    uint64_t version = ar_h5_number(message, 0, 1),
+             flags = version > 1 ? ar_h5_number(message, 1, 1) : 0;
+    size_t      name_at = version == 3 ? 9 : 8;
+    size_t      type_at = name_at + padded(ar_h5_number(message, 2, 2), version == 1);
+    size_t      shape_at = type_at + padded(ar_h5_number(message, 4, 2), version == 1);
+    size_t      values_at = shape_at + padded(ar_h5_number(message, 6, 2), version == 1);
+    ar_h5_bytes name = ar_h5_part(message, name_at, (size_t)ar_h5_number(message, 2, 2));
 
-    if (version < 1 || version > 3 || flags || values_at > message.n || name.n < 2 ||
-        memchr(name.at, 0, name.n) != name.at + name.n - 1)
+    if (kind != AR_H5_ATTRIBUTE || version < 1 || version > 3 || flags || values_at > message.n ||
+        name.n < 2 || memchr(name.at, 0, name.n) != name.at + name.n - 1)
         return;
-    if (values_are_sound(r, part(message, type_at, shape_at - type_at),
-                         part(message, shape_at, values_at - shape_at),
-                         part(message, values_at, message.n)))
+    if (values_are_sound(r, ar_h5_part(message, type_at, shape_at - type_at),
+                         ar_h5_part(message, shape_at, values_at - shape_at),
+                         ar_h5_part(message, values_at, message.n)))
         ar_text_put(r->names, (const char *)name.at, name.n);
 }
 
-/* ---- Headers --------------------------------------------------------------------------------- */
-
-static void see_block(reader *r, bytes block)
-{
-    for (size_t at = 0; at + MESSAGE <= block.n;) {
-        uint64_t kind = number(block, at, 2), n = number(block, at + 2, 2);
-        bytes    message = part(block, at + MESSAGE, (size_t)n);
-
-        if (kind == IS_CONTINUATION && r->nblocks < BLOCKS) {
-            r->address[r->nblocks] = number(message, 0, 8);
-            r->size[r->nblocks++] = number(message, 8, 8);
-        }
-        if (kind == IS_ATTRIBUTE)
-            see_attribute(r, message);
-        at += MESSAGE + (size_t)n;
-    }
-}
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 static herr_t add_name(hid_t object, const char *name, const H5A_info_t *info, void *context)
 {
@@ -227,25 +169,15 @@ static herr_t add_name(hid_t object, const char *name, const H5A_info_t *info, v
     return 0;
 }
 
+/* Headers that are not of version 1 have checksums. */
 static void see_header(reader *r, hid_t object, uint64_t address)
 {
-    ar_text text = { 0 };
     hsize_t first = 0;
 
-    if (load(&text, r, address, PREFIX) && text.data[0] == 1) {
-        r->address[0] = address + PREFIX;
-        r->size[0] = number(of_text(&text), 8, 4);
-        r->nblocks = 1;
-        for (int i = 0; i < r->nblocks; i++)
-            if (load(&text, r, r->address[i], r->size[i]))
-                see_block(r, of_text(&text));
-    } else if (text.length >= 4 && memcmp(text.data, "OHDR", 4) == 0) {
+    if (!ar_h5_header_visit(&r->file, address, see_message, r))
         H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &first, add_name, r->names);
-    }
-    ar_text_free(&text);
 }
 
-/* Addresses and sizes of 8 bytes are what everybody writes. */
 static bool start(reader *r, hid_t object)
 {
     ar_h5_ids ids = { .n = 0 };
@@ -256,15 +188,14 @@ static bool start(reader *r, hid_t object)
     bool      good = plist >= 0 && H5Pget_userblock(plist, &base) >= 0 &&
                 H5Pget_sizes(plist, &address, &size) >= 0;
 
-    r->fd = ar_h5_descriptor(object);
-    r->base = (int64_t)base;
+    r->file = (ar_h5_raw){ .fd = ar_h5_descriptor(object), .base = (int64_t)base };
     ar_h5_close(&ids);
-    return good && r->fd >= 0 && address == 8 && size == 8 && base <= INT64_MAX;
+    return good && r->file.fd >= 0 && address == 8 && size == 8 && base <= INT64_MAX;
 }
 
 void ar_h5_attributes_find(ar_text *names, hid_t object)
 {
-    reader     r = { .fd = -1, .names = names };
+    reader     r = { .names = names };
     H5O_info_t info;
 
     if (start(&r, object) && H5Oget_info2(object, &info, H5O_INFO_BASIC) >= 0)

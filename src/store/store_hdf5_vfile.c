@@ -36,12 +36,19 @@ haddr_t ar_h5_get_eof(const H5FD_t *file, H5FD_mem_t type)
     return ((const ar_h5_vfile *)file)->eof;
 }
 
+static herr_t refuse(const char *why)
+{
+    H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_FILE, H5E_CANTOPENFILE,
+             "%s", why);
+    return -1;
+}
+
 herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
                         void *bytes)
 {
     int fd = ((const ar_h5_vfile *)file)->fd;
 
-    (void)type, (void)transfer;
+    (void)transfer;
     for (size_t have = 0; have < size;) {
         ssize_t got = pread(fd, (char *)bytes + have, size - have, (off_t)(at + have));
 
@@ -55,10 +62,10 @@ herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t a
         }
         have += (size_t)got;
     }
-    if (!ar_h5_is_broken_heap(fd, at, bytes, size))
-        return 0;
-    H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_FILE, H5E_CANTOPENFILE,
-             "a heap of texts and lists is damaged");
-    return -1;
+    if (ar_h5_is_broken_heap(fd, at, bytes, size))
+        return refuse("a heap of texts and lists is damaged");
+    if (type == H5FD_MEM_OHDR && ar_h5_has_broken_link(fd, (int64_t)file->base_addr, at))
+        return refuse("a link into another file is damaged");
+    return 0;
 }
 #endif

@@ -1,0 +1,141 @@
+/* store_hdf5_header.c -- headers of objects, read without libhdf5, which believes what is in those
+ * of version 1; later ones have checksums.  And one thing it believes too much in: links into other
+ * files. */
+#include "store/store.h"
+#if defined ARRAS_HAVE_HDF5
+#include "store/store_hdf5.h"
+#include "store/store_hdf5_header.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BLOCKS = 64, /* of one header */
+    PREFIX = 16, /* bytes before the messages of a header */
+    MESSAGE = 8  /* bytes before the content of a message */
+};
+
+enum { IS_CONTINUATION = 0x10 };
+
+uint64_t ar_h5_number(ar_h5_bytes b, size_t at, size_t size)
+{
+    uint64_t value = 0;
+
+    for (size_t i = size; i-- > 0;)
+        value = value << 8 | (at < b.n && i < b.n - at ? b.at[at + i] : 0);
+    return value;
+}
+
+ar_h5_bytes ar_h5_part(ar_h5_bytes b, size_t at, size_t n)
+{
+    at = at < b.n ? at : b.n;
+    return (ar_h5_bytes){ b.at + at, n < b.n - at ? n : b.n - at };
+}
+
+ar_h5_bytes ar_h5_of_text(const ar_text *text)
+{
+    return (ar_h5_bytes){ (const uint8_t *)text->data, text->length };
+}
+
+bool ar_h5_load(ar_text *out, ar_h5_raw *file, uint64_t address, uint64_t size)
+{
+    int64_t at;
+
+    ar_text_cut(out, 0);
+    if (size > AR_H5_MOST || address > INT64_MAX || !ar_add64(&at, file->base, (int64_t)address))
+        return false;
+    if (!ar_text_reserve(out, (size_t)size)) {
+        ar_h5_no_memory();
+        file->no_memory = true;
+        return false;
+    }
+    if (pread(file->fd, out->data, (size_t)size, at) != (ssize_t)size)
+        return false;
+    out->length = (size_t)size;
+    return true;
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t address, size;
+} block;
+
+typedef struct {
+    block             blocks[BLOCKS];
+    int               nblocks; /* of the header, as far as they are known */
+    ar_h5_on_message *each;
+    void             *context;
+} visit;
+
+static void visit_block(visit *v, ar_h5_bytes bytes)
+{
+    for (size_t at = 0; at + MESSAGE <= bytes.n;) {
+        uint64_t    kind = ar_h5_number(bytes, at, 2), n = ar_h5_number(bytes, at + 2, 2);
+        ar_h5_bytes content = ar_h5_part(bytes, at + MESSAGE, (size_t)n);
+
+        if (kind == IS_CONTINUATION && v->nblocks < BLOCKS)
+            v->blocks[v->nblocks++] =
+                (block){ ar_h5_number(content, 0, 8), ar_h5_number(content, 8, 8) };
+        v->each(v->context, kind, content);
+        at += MESSAGE + (size_t)n;
+    }
+}
+
+bool ar_h5_header_visit(ar_h5_raw *file, uint64_t address, ar_h5_on_message *each, void *context)
+{
+    ar_text text = { 0 };
+    visit   v = { .each = each, .context = context };
+    bool    is_one = ar_h5_load(&text, file, address, PREFIX) && text.data[0] == 1;
+
+    if (is_one)
+        v.blocks[v.nblocks++] =
+            (block){ address + PREFIX, ar_h5_number(ar_h5_of_text(&text), 8, 4) };
+    for (int i = 0; i < v.nblocks; i++)
+        if (ar_h5_load(&text, file, v.blocks[i].address, v.blocks[i].size))
+            visit_block(&v, ar_h5_of_text(&text));
+    ar_text_free(&text);
+    return is_one;
+}
+
+/* ---- Links into other files ------------------------------------------------------------------ */
+
+enum { EXTERNAL = 64, WITH_KIND = 8, WITH_ORDER = 4, WITH_LETTERS = 16 };
+
+/* Flags, the name of a file, that of an object in it: libhdf5 reads both up to their NULs. */
+static bool is_broken_value(ar_h5_bytes value)
+{
+    ar_h5_bytes names = ar_h5_part(value, 1, value.n);
+    const void *end = names.n > 0 ? memchr(names.at, 0, names.n) : NULL;
+
+    return !end || !memchr((const char *)end + 1, 0,
+                           (size_t)(names.at + names.n - (const uint8_t *)end) - 1);
+}
+
+/* Version, flags, perhaps a kind, an order, letters; how long the name is, the name; then the
+ * length of the value and the value. */
+static void look_at_link(void *broken, uint64_t kind, ar_h5_bytes link)
+{
+    uint64_t flags = ar_h5_number(link, 1, 1), width = 1u << (flags & 3), n;
+    size_t   at = 2;
+
+    if (kind != AR_H5_LINK || !(flags & WITH_KIND) || ar_h5_number(link, at++, 1) != EXTERNAL)
+        return;
+    at += (flags & WITH_ORDER ? 8u : 0u) + (flags & WITH_LETTERS ? 1u : 0u);
+    n = ar_h5_number(link, at, (size_t)width);
+    if (n >= link.n) /* libhdf5 sees that, too */
+        return;
+    at += (size_t)width + (size_t)n;
+    if (is_broken_value(ar_h5_part(link, at + 2, (size_t)ar_h5_number(link, at, 2))))
+        *(bool *)broken = true;
+}
+
+bool ar_h5_has_broken_link(int fd, int64_t base, uint64_t at)
+{
+    ar_h5_raw file = { .fd = fd, .base = base };
+    bool      broken = false;
+
+    ar_h5_header_visit(&file, at - (uint64_t)base, look_at_link, &broken);
+    return broken || file.no_memory;
+}
+#endif
