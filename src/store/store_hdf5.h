@@ -30,6 +30,7 @@ typedef struct {
 void ar_h5_why(ar_h5_reason *out);
 /* A function of ours that libhdf5 called had no memory: that is why what was called failed. */
 void ar_h5_no_memory(void);
+bool ar_h5_had_no_memory(void);
 /* "NAME: WHAT: what libhdf5 says". */
 arras_status ar_h5_fail(arras_error *err, arras_status code, const char *name, const char *what);
 

@@ -55,6 +55,8 @@ void ar_h5_why(ar_h5_reason *out)
 
 void ar_h5_no_memory(void) { no_memory = true; }
 
+bool ar_h5_had_no_memory(void) { return no_memory; }
+
 arras_status ar_h5_fail(arras_error *err, arras_status code, const char *name, const char *what)
 {
     ar_h5_reason reason;

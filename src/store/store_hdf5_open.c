@@ -305,6 +305,8 @@ static arras_status find_object(ar_h5_source *s, const ar_h5_file *file, char *i
     if (found)
         memcpy(inside, path.data, strlen(path.data) + 1);
     ar_text_free(&path);
+    if (!found && ar_h5_had_no_memory())
+        return ar_fail_memory(err, strlen(inside));
     return found ? ARRAS_OK : ar_h5_no_dataset(file, inside, err);
 }
 
