@@ -1,7 +1,7 @@
 #!/bin/sh
 # symbols.sh LIBRARY ARCHIVE -- what the shared library shows is arras_...; what it never calls ends the
 # process or prints, except for what ARRAS_DEBUG asks for.
-. "$(dirname "$0")/check.sh"
+. "$(dirname "$0")/../kit/check.sh"
 library=$1 archive=$2
 
 exports_only_ours()

@@ -131,7 +131,7 @@ def badly_formatted(tree, files, program):
 
 
 def main():
-    tree = (Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    tree = (Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]).resolve()
     files = files_of(tree)
     tally = Tally()
     tally.check("file names are unique", same_names(tree, files))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import ndimage
 from tally import Tally
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples/slope"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples/slope"
 COMMAND = re.compile(r"^arras (.*)$", re.MULTILINE)
 SIZES = ["--image", "90,130", "--climate", "48,72", "--grid", "24,16,20", "--particles", "3000", "--ice", "200,150"]
 # Another tile, chunk or codec changes no bit.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # fuzz.sh TARGET SECONDS SEEDS -- a libFuzzer target finds nothing for so long.  It starts from the files
 # in SEEDS, if there are any; inputs it finds interesting are kept next to TARGET for the next run.
-. "$(dirname "$0")/check.sh"
+. "$(dirname "$0")/../kit/check.sh"
 target=$1
 seconds=$2
 seeds=$3

@@ -203,7 +203,7 @@ def check_plant(name, text, part):
 
 
 def main():
-    tree = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent
+    tree = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
     tally = Tally()
     tally.check("a sound tree passes", complaints_about(SOUND))
     for name, text, part in PLANTS:

@@ -1,5 +1,5 @@
-"""passes.py -- stages of compilation, tested by text: in passes/STAGE.txt stand programs and what the
-stage makes of them.
+"""passes.py --tool PASS_TOOL FILE ... -- stages of compilation, tested by text: in ROOM/passes/STAGE.txt stand
+programs and what the stage makes of them.
 
     # why this example
     size n
@@ -18,7 +18,6 @@ from pathlib import Path
 
 from tally import Tally
 
-FOLDER = Path(__file__).resolve().parent / "passes"
 FIRST = "arras 1\n"
 
 
@@ -70,9 +69,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tool", required=True)
     parser.add_argument("--rewrite", action="store_true")
+    parser.add_argument("files", nargs="+", type=Path)
     arguments = parser.parse_args()
     tally = Tally()
-    for path in sorted(FOLDER.glob("*.txt")):
+    for path in sorted(arguments.files):
         check(tally, path, arguments.tool, arguments.rewrite)
     tally.finish()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from tally import Tally
 
-MANUAL = Path(__file__).resolve().parent.parent / "docs/language.md"
+MANUAL = Path(__file__).resolve().parents[2] / "docs/language.md"
 TOKEN = re.compile(r"""\s*(?:\(\*.*?\*\)\s*)?("[^"]*"|'[^']*'|\w+|[][(){}|;=])""", re.DOTALL)
 NOT_READ = re.compile(r"expected|means nothing|runs into|does not end|no text|can't begin|brackets in")
 DEEPEST = 60 # rules in one another: an operand stands 14 below its expression

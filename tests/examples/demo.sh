@@ -1,10 +1,10 @@
 #!/bin/sh
 # demo.sh ARRAS -- the demonstration runs, and so does what it tells the reader to try.
-. "$(dirname "$0")/check.sh"
+. "$(dirname "$0")/../kit/check.sh"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 arras=$1
-demo=$(dirname "$0")/../tools/demo
+demo=$(dirname "$0")/../../tools/demo
 
 runs() { "$demo" "$arras" "$scratch" >"$scratch/said" && [ -s "$scratch/demo.png" ]; }
 
@@ -15,7 +15,7 @@ suggestions_run()
 {
     sed '1,/^5. /d' "$scratch/said" | grep "^    [^ ].*arras" | grep -v ' repl ' >"$scratch/lines"
     [ "$(wc -l <"$scratch/lines")" -ge 4 ] || return 1
-    (cd "$(dirname "$0")/.." && sh -e "$scratch/lines" >/dev/null)
+    (cd "$(dirname "$0")/../.." && sh -e "$scratch/lines" >/dev/null)
 }
 
 check "the demonstration" runs

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from tally import Tally
 
-MANUAL = Path(__file__).resolve().parent.parent / "docs/language.md"
+MANUAL = Path(__file__).resolve().parents[2] / "docs/language.md"
 BLOCK = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^\| function \| what it gives \|\n\|---\|---\|\n((?:\|.*\|\n)*)", re.MULTILINE)
 README = MANUAL.parent.parent / "README.md"

@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 LOCALES = {"de_DE.UTF-8": ("de_DE", "UTF-8"), "ps_AF.UTF-8": ("ps_AF", "UTF-8"), "tr_TR.ISO-8859-9": ("tr_TR", "ISO-8859-9")}
 SHOWN = {"de_DE.UTF-8": b"2,5 i", "ps_AF.UTF-8": "2٫5 i".encode(), "tr_TR.ISO-8859-9": b"2,5 \xfd"}
 # Programs that print, read or write numbers and are quick: texts, files, C, plans and messages.
-PROGRAMS = """base text chunk_log chunk_cost chunk_advice codec_text hdf5 lang_text lang_meaning lang_program lang_functions
+PROGRAMS = """base text chunk_log chunk_cost chunk_advice codec_text hdf5_inside lang_text lang_meaning lang_program lang_functions
 record store_growth store_zarr_trouble task_pictures stream""".split()
 # These in one locale only: the one whose point is of two bytes, which not even jansson knows how to mend.
 ONE = "ps_AF.UTF-8"

@@ -1,4 +1,4 @@
-/* test_hdf5.c -- HDF5 from within: several threads, several arrays in one file, and memory
+/* test_hdf5_inside.c -- HDF5 from within: several threads, several arrays in one file, and memory
  * that runs out.  What others read and write of it: store_hdf5.py. */
 #include "store/store.h"
 #include "test.h"

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from tally import Tally
 
-VECTORS = Path(__file__).parent / "data" / "chunking_vectors.json"
+VECTORS = Path(__file__).parents[1] / "chunk/data" / "chunking_vectors.json"
 PAPER = """6 of 9 chunks are stored: 24 bytes instead of 36
 row of chunks   first   columns
             0       0   0 2

@@ -631,7 +631,7 @@ def completions(scratch, *words):
     script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _arras; printf "%s\\n" "${COMPREPLY[@]}"'
     here = os.path.dirname(os.path.abspath(__file__))
     said = subprocess.run(
-        ["bash", "-c", script, "bash", f"{here}/../cmd/completion/arras.bash", scratch.command, *words],
+        ["bash", "-c", script, "bash", f"{here}/../../cmd/completion/arras.bash", scratch.command, *words],
         capture_output=True, text=True, cwd=scratch.folder,
     )
     return sorted(said.stdout.split())

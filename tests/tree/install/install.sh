@@ -1,7 +1,7 @@
 #!/bin/sh
 # install.sh BUILD -- installs a copy, moves it, and builds and runs strangers against it: C and C++, shared
 # and static, by pkg-config and by find_package.
-. "$(dirname "$0")/../check.sh"
+. "$(dirname "$0")/../../kit/check.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 scratch=$(mktemp -d)

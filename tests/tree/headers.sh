@@ -1,6 +1,6 @@
 #!/bin/sh
 # headers.sh SOURCE BUILD -- the public headers, with no help, in every C and C++ that users may speak.
-. "$(dirname "$0")/check.sh"
+. "$(dirname "$0")/../kit/check.sh"
 source=$1
 build=$2
 

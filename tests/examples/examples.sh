@@ -1,6 +1,6 @@
 #!/bin/sh
 # examples.sh PROGRAM ... -- each example runs, says something and finds nothing wrong.
-. "$(dirname "$0")/check.sh"
+. "$(dirname "$0")/../kit/check.sh"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
