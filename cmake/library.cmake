@@ -56,7 +56,7 @@ add_dependencies(arras_objects ops_header)
 # has more (src/base/stack.c).
 if(NOT ARRAS_SANITIZE AND NOT ARRAS_FUZZ AND CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(arras_objects PRIVATE -Wframe-larger-than=16384)
-    set_source_files_properties(src/gen/folds.c src/gen/folds_avx2.c src/product/product_blocks.c src/run/step_box.c
+    set_source_files_properties(src/gen/folds.c src/gen/folds_avx2.c src/product/product_blocks.c src/run/step_stage.c
                                 PROPERTIES COMPILE_FLAGS -Wframe-larger-than=163840)
 endif()
 

@@ -1,12 +1,13 @@
 /* apply.c -- flows of functions in C over arrays: the public face of native stages. */
-#include "stream/stream.h"
+#include "eval/eval.h"
+#include "native/native.h"
 
 #include <string.h>
 
 typedef enum { BUILDING, RUNNING, OVER } flow_state;
 
 struct arras_flow {
-    ar_flow          flow;
+    ar_execution     exec;
     flow_state       state;
     size_t           array_room, native_room, stage_room;
     ar_native      **natives; /* as many as there are stages */
@@ -35,7 +36,7 @@ static bool copy_name(const char **out, arras_flow *f, const char *name)
 static bool take_options(arras_flow *f, const arras_options *options)
 {
     f->threads = options->threads;
-    f->flow.tile_bytes = options->tile_bytes;
+    f->exec.tile_bytes = options->tile_bytes;
     f->build.no_cache = options->no_cache;
     return copy_name(&f->build.compiler, f, options->compiler) &&
            copy_name(&f->build.cache, f, options->cache);
@@ -54,25 +55,25 @@ arras_status arras_flow_new(arras_flow **out, const arras_options *options, int6
         arras_flow_free(f);
         return ar_fail_memory(err, sizeof *f);
     }
-    f->flow.memory = memory > 0 ? memory : ar_memory_fair();
+    f->exec.memory = memory > 0 ? memory : ar_memory_fair();
     *out = f;
     return ARRAS_OK;
 }
 
-void arras_flow_free(arras_flow *flow)
+void arras_flow_free(arras_flow *f)
 {
-    if (!flow)
+    if (!f)
         return;
-    ar_flow_close(&flow->flow);
-    for (int i = 0; i < flow->flow.nstages; i++)
-        ar_native_free(flow->natives[i]);
-    ar_pool_free(flow->flow.pool);
-    ar_results_free(flow->results);
-    ar_free(flow->flow.arrays);
-    ar_free(flow->flow.stages);
-    ar_free(flow->natives);
-    ar_arena_free(&flow->arena);
-    ar_free(flow);
+    ar_execution_close(&f->exec);
+    for (int i = 0; i < f->exec.nstages; i++)
+        ar_native_free(f->natives[i]);
+    ar_pool_free(f->exec.pool);
+    ar_results_free(f->results);
+    ar_free(f->exec.arrays);
+    ar_free(f->exec.stages);
+    ar_free(f->natives);
+    ar_arena_free(&f->arena);
+    ar_free(f);
 }
 
 static arras_status check_building(const arras_flow *f, arras_error *err)
@@ -86,15 +87,15 @@ static arras_status check_building(const arras_flow *f, arras_error *err)
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
-static arras_status add_array(int *out, arras_flow *f, ar_flow_array array, arras_error *err)
+static arras_status add_array(int *out, arras_flow *f, ar_exec_array array, arras_error *err)
 {
-    size_t n = (size_t)f->flow.narrays;
+    size_t n = (size_t)f->exec.narrays;
 
     if (!copy_name(&array.name, f, array.name) ||
-        !ar_grow(&f->flow.arrays, &f->array_room, n, sizeof array))
+        !ar_grow(&f->exec.arrays, &f->array_room, n, sizeof array))
         return ar_fail_memory(err, (n + 1) * sizeof array);
-    f->flow.arrays[n] = array;
-    *out = f->flow.narrays++;
+    f->exec.arrays[n] = array;
+    *out = f->exec.narrays++;
     return ARRAS_OK;
 }
 
@@ -138,7 +139,7 @@ static bool is_usable(const arras_buffer *b)
                              b->strides[b->rank - 1] == (int64_t)ar_dtype_size(b->dtype));
 }
 
-static arras_status copy_cells(ar_flow_array *a, const arras_buffer *b, int64_t bytes,
+static arras_status copy_cells(ar_exec_array *a, const arras_buffer *b, int64_t bytes,
                                arras_error *err)
 {
     ar_box  box = { .rank = a->rank };
@@ -157,7 +158,7 @@ static arras_status copy_cells(ar_flow_array *a, const arras_buffer *b, int64_t 
     return ARRAS_OK;
 }
 
-static arras_status use_cells(ar_flow_array *a, const arras_buffer *b, int64_t bytes,
+static arras_status use_cells(ar_exec_array *a, const arras_buffer *b, int64_t bytes,
                               arras_error *err)
 {
     if (bytes == 0 || !is_usable(b))
@@ -170,12 +171,12 @@ static arras_status use_cells(ar_flow_array *a, const arras_buffer *b, int64_t b
     return ARRAS_OK;
 }
 
-arras_status arras_flow_input(int *out, arras_flow *flow, const char *name,
-                              const arras_buffer *cells, arras_error *err)
+arras_status arras_flow_input(int *out, arras_flow *f, const char *name, const arras_buffer *cells,
+                              arras_error *err)
 {
-    ar_flow_array a = { .name = name, .stage = -1 };
+    ar_exec_array a = { .name = name, .stage = -1 };
     int64_t       bytes;
-    arras_status  status = check_building(flow, err);
+    arras_status  status = check_building(f, err);
 
     if (status == ARRAS_OK)
         status = out ? check_name(name, err) : ar_fail(err, ARRAS_EINVAL, "flow: out is NULL");
@@ -189,17 +190,17 @@ arras_status arras_flow_input(int *out, arras_flow *flow, const char *name,
         memcpy(a.shape, cells->shape, (size_t)cells->rank * sizeof *cells->shape);
     status = use_cells(&a, cells, bytes, err);
     if (status == ARRAS_OK)
-        status = add_array(out, flow, a, err);
+        status = add_array(out, f, a, err);
     if (status != ARRAS_OK && a.owned)
         ar_free(a.whole);
     return status;
 }
 
-arras_status arras_flow_source(int *out, arras_flow *flow, const char *name, arras_source *source,
+arras_status arras_flow_source(int *out, arras_flow *f, const char *name, arras_source *source,
                                arras_error *err)
 {
-    ar_flow_array a = { .name = name, .stage = -1, .source = source };
-    arras_status  status = check_building(flow, err);
+    ar_exec_array a = { .name = name, .stage = -1, .source = source };
+    arras_status  status = check_building(f, err);
 
     if (status == ARRAS_OK)
         status = out && source ? check_name(name, err)
@@ -211,12 +212,12 @@ arras_status arras_flow_source(int *out, arras_flow *flow, const char *name, arr
     a.dtype = source->info.dtype;
     a.rank = source->info.rank;
     memcpy(a.shape, source->info.shape, sizeof a.shape);
-    return add_array(out, flow, a, err);
+    return add_array(out, f, a, err);
 }
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-static arras_status check_bytes(const ar_flow_array *a, arras_error *err)
+static arras_status check_bytes(const ar_exec_array *a, arras_error *err)
 {
     int64_t      bytes;
     static char  no_cells;
@@ -228,11 +229,11 @@ static arras_status check_bytes(const ar_flow_array *a, arras_error *err)
 /* Room for a stage and for its outputs, so that adding them cannot fail. */
 static bool make_room(arras_flow *f, int noutputs)
 {
-    size_t n = (size_t)f->flow.nstages, last = (size_t)(f->flow.narrays + noutputs - 1);
+    size_t n = (size_t)f->exec.nstages, last = (size_t)(f->exec.narrays + noutputs - 1);
 
     return ar_grow(&f->natives, &f->native_room, n, sizeof *f->natives) &&
-           ar_grow(&f->flow.stages, &f->stage_room, n, sizeof *f->flow.stages) &&
-           ar_grow(&f->flow.arrays, &f->array_room, last, sizeof *f->flow.arrays);
+           ar_grow(&f->exec.stages, &f->stage_room, n, sizeof *f->exec.stages) &&
+           ar_grow(&f->exec.arrays, &f->array_room, last, sizeof *f->exec.arrays);
 }
 
 static arras_status add_stage(int *outputs, arras_flow *f, ar_native *native, int noutputs,
@@ -241,67 +242,67 @@ static arras_status add_stage(int *outputs, arras_flow *f, ar_native *native, in
     arras_status status = ARRAS_OK;
 
     for (int m = 0; m < noutputs && status == ARRAS_OK; m++) {
-        ar_flow_array a = ar_native_output(native, m);
+        ar_exec_array a = ar_native_output(native, m);
 
         status = check_bytes(&a, err);
     }
     if (status == ARRAS_OK && !make_room(f, noutputs))
-        status = ar_fail_memory(err, sizeof(ar_flow_array));
+        status = ar_fail_memory(err, sizeof(ar_exec_array));
     if (status != ARRAS_OK)
         return status;
     for (int m = 0; m < noutputs; m++) {
-        outputs[m] = f->flow.narrays++;
-        f->flow.arrays[outputs[m]] = ar_native_output(native, m);
-        f->flow.arrays[outputs[m]].stage = f->flow.nstages;
+        outputs[m] = f->exec.narrays++;
+        f->exec.arrays[outputs[m]] = ar_native_output(native, m);
+        f->exec.arrays[outputs[m]].stage = f->exec.nstages;
     }
-    f->natives[f->flow.nstages] = native;
-    f->flow.stages[f->flow.nstages++] = ar_native_stage(native);
+    f->natives[f->exec.nstages] = native;
+    f->exec.stages[f->exec.nstages++] = ar_native_stage(native);
     return ARRAS_OK;
 }
 
-arras_status arras_flow_apply(int *outputs, arras_flow *flow, const arras_apply_spec *spec,
+arras_status arras_flow_apply(int *outputs, arras_flow *f, const arras_apply_spec *spec,
                               arras_error *err)
 {
     ar_native   *native = NULL;
-    arras_status status = check_building(flow, err);
+    arras_status status = check_building(f, err);
 
     if (status != ARRAS_OK)
         return status;
     if (!outputs || !spec)
         return ar_fail(err, ARRAS_EINVAL, "apply: the spec or the place for outputs is NULL");
-    status = ar_native_new(&native, spec, flow->flow.narrays, flow->flow.arrays, flow->flow.narrays,
-                           &flow->build, err);
+    status = ar_native_new(&native, spec, f->exec.narrays, f->exec.arrays, f->exec.narrays,
+                           &f->build, err);
     if (status == ARRAS_OK)
-        status = add_stage(outputs, flow, native, spec->noutputs, err);
+        status = add_stage(outputs, f, native, spec->noutputs, err);
     if (status != ARRAS_OK)
         ar_native_free(native);
     return status;
 }
 
-arras_status arras_flow_describe(arras_buffer *out, const arras_flow *flow, int array,
+arras_status arras_flow_describe(arras_buffer *out, const arras_flow *f, int array,
                                  arras_error *err)
 {
-    const ar_flow_array *a;
+    const ar_exec_array *a;
 
-    if (!out || !flow || array < 0 || array >= flow->flow.narrays)
+    if (!out || !f || array < 0 || array >= f->exec.narrays)
         return ar_fail(err, ARRAS_EINVAL, "flow: there is no array %d, or nowhere to describe it",
                        array);
-    a = &flow->flow.arrays[array];
+    a = &f->exec.arrays[array];
     *out = (arras_buffer){ NULL, a->dtype, a->rank, a->shape, NULL };
     return ARRAS_OK;
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-static arras_status find_computed(ar_flow_array **out, arras_flow *f, int array, arras_error *err)
+static arras_status find_computed(ar_exec_array **out, arras_flow *f, int array, arras_error *err)
 {
     arras_status status = check_building(f, err);
 
     if (status != ARRAS_OK)
         return status;
-    if (array < 0 || array >= f->flow.narrays)
+    if (array < 0 || array >= f->exec.narrays)
         return ar_fail(err, ARRAS_EINVAL, "flow: there is no array %d", array);
-    *out = &f->flow.arrays[array];
+    *out = &f->exec.arrays[array];
     return (*out)->stage >= 0 ? ARRAS_OK
                               : ar_fail(err, ARRAS_EINVAL,
                                         "flow: %s is an input, and only what is computed can go "
@@ -309,7 +310,7 @@ static arras_status find_computed(ar_flow_array **out, arras_flow *f, int array,
                                         (*out)->name);
 }
 
-static bool same_shape(const ar_flow_array *a, arras_dtype dtype, int rank, const int64_t *shape)
+static bool same_shape(const ar_exec_array *a, arras_dtype dtype, int rank, const int64_t *shape)
 {
     return a->dtype == dtype && a->rank == rank &&
            (rank == 0 || memcmp(a->shape, shape, (size_t)rank * sizeof *shape) == 0);
@@ -325,7 +326,7 @@ static bool is_dense(const arras_buffer *b)
 }
 
 /* The bytes from the lowest cell of an array to behind the highest. */
-static void extent(uintptr_t *lo, uintptr_t *hi, const ar_flow_array *a)
+static void extent(uintptr_t *lo, uintptr_t *hi, const ar_exec_array *a)
 {
     *lo = (uintptr_t)a->whole;
     *hi = *lo + ar_dtype_size(a->dtype);
@@ -336,13 +337,13 @@ static void extent(uintptr_t *lo, uintptr_t *hi, const ar_flow_array *a)
     }
 }
 
-static arras_status check_overlap(const arras_flow *f, const ar_flow_array *to, arras_error *err)
+static arras_status check_overlap(const arras_flow *f, const ar_exec_array *to, arras_error *err)
 {
     uintptr_t lo, hi, other_lo, other_hi;
 
     extent(&lo, &hi, to);
-    for (int i = 0; i < f->flow.narrays; i++) {
-        const ar_flow_array *a = &f->flow.arrays[i];
+    for (int i = 0; i < f->exec.narrays; i++) {
+        const ar_exec_array *a = &f->exec.arrays[i];
 
         if (a == to || !a->whole || a->owned)
             continue;
@@ -355,7 +356,7 @@ static arras_status check_overlap(const arras_flow *f, const ar_flow_array *to, 
     return ARRAS_OK;
 }
 
-static arras_status bind_memory(const arras_flow *f, ar_flow_array *a, const arras_buffer *to,
+static arras_status bind_memory(const arras_flow *f, ar_exec_array *a, const arras_buffer *to,
                                 arras_error *err)
 {
     int64_t      bytes;
@@ -379,37 +380,36 @@ static arras_status bind_memory(const arras_flow *f, ar_flow_array *a, const arr
     return status;
 }
 
-static arras_status check_new_name(const arras_flow *f, const ar_flow_array *a, arras_error *err)
+static arras_status check_new_name(const arras_flow *f, const ar_exec_array *a, arras_error *err)
 {
-    for (int i = 0; i < f->flow.narrays; i++)
-        if (&f->flow.arrays[i] != a && f->flow.arrays[i].wanted &&
-            strcmp(f->flow.arrays[i].name, a->name) == 0)
+    for (int i = 0; i < f->exec.narrays; i++)
+        if (&f->exec.arrays[i] != a && f->exec.arrays[i].wanted &&
+            strcmp(f->exec.arrays[i].name, a->name) == 0)
             return ar_fail(err, ARRAS_ENAME, "flow: two results are called %s: rename one",
                            a->name);
     return ARRAS_OK;
 }
 
-arras_status arras_flow_result(arras_flow *flow, int array, const arras_buffer *to,
-                               arras_error *err)
+arras_status arras_flow_result(arras_flow *f, int array, const arras_buffer *to, arras_error *err)
 {
-    ar_flow_array *a = NULL;
-    arras_status   status = find_computed(&a, flow, array, err);
+    ar_exec_array *a = NULL;
+    arras_status   status = find_computed(&a, f, array, err);
 
     if (status != ARRAS_OK)
         return status;
     if (a->wanted)
         return ar_fail(err, ARRAS_EINVAL, "flow: %s has a place already", a->name);
-    status = check_new_name(flow, a, err);
+    status = check_new_name(f, a, err);
     if (status == ARRAS_OK && to)
-        status = bind_memory(flow, a, to, err);
+        status = bind_memory(f, a, to, err);
     a->wanted = status == ARRAS_OK;
     return status;
 }
 
-arras_status arras_flow_sink(arras_flow *flow, int array, arras_sink *sink, arras_error *err)
+arras_status arras_flow_sink(arras_flow *f, int array, arras_sink *sink, arras_error *err)
 {
-    ar_flow_array *a = NULL;
-    arras_status   status = find_computed(&a, flow, array, err);
+    ar_exec_array *a = NULL;
+    arras_status   status = find_computed(&a, f, array, err);
 
     if (status != ARRAS_OK)
         return status;
@@ -428,10 +428,10 @@ arras_status arras_flow_sink(arras_flow *flow, int array, arras_sink *sink, arra
 
 static arras_status make_results(arras_flow *f, arras_error *err)
 {
-    arras_status status = ar_results_new(&f->results, f->flow.narrays, err);
+    arras_status status = ar_results_new(&f->results, f->exec.narrays, err);
 
-    for (int i = 0; i < f->flow.narrays && status == ARRAS_OK; i++) {
-        ar_flow_array      *a = &f->flow.arrays[i];
+    for (int i = 0; i < f->exec.narrays && status == ARRAS_OK; i++) {
+        ar_exec_array      *a = &f->exec.arrays[i];
         const arras_buffer *made;
 
         if (!a->wanted || a->sink || a->whole)
@@ -447,80 +447,80 @@ static arras_status make_results(arras_flow *f, arras_error *err)
 
 static arras_status open_flow(arras_flow *f, arras_error *err)
 {
-    arras_status status = ar_pool_shared(&f->flow.pool, f->threads, err);
+    arras_status status = ar_pool_shared(&f->exec.pool, f->threads, err);
 
-    for (int i = 0; i < f->flow.nstages && status == ARRAS_OK; i++)
-        status = ar_native_prepare(f->natives[i], ar_pool_threads(f->flow.pool), err);
+    for (int i = 0; i < f->exec.nstages && status == ARRAS_OK; i++)
+        status = ar_native_prepare(f->natives[i], ar_pool_threads(f->exec.pool), err);
     if (status == ARRAS_OK)
         status = make_results(f, err);
-    return status == ARRAS_OK ? ar_flow_open(&f->flow, err) : status;
+    return status == ARRAS_OK ? ar_execution_open(&f->exec, err) : status;
 }
 
 static bool has_results(const arras_flow *f)
 {
-    for (int i = 0; i < f->flow.narrays; i++)
-        if (f->flow.arrays[i].wanted)
+    for (int i = 0; i < f->exec.narrays; i++)
+        if (f->exec.arrays[i].wanted)
             return true;
     return false;
 }
 
-arras_status arras_flow_start(arras_flow *flow, arras_error *err)
+arras_status arras_flow_start(arras_flow *f, arras_error *err)
 {
-    arras_status status = check_building(flow, err);
+    arras_status status = check_building(f, err);
 
     if (status != ARRAS_OK)
         return status;
-    if (!has_results(flow))
+    if (!has_results(f))
         return ar_fail(err, ARRAS_EINVAL, "flow: no result was asked for");
-    flow->state = OVER;
-    status = open_flow(flow, err);
+    f->state = OVER;
+    status = open_flow(f, err);
     if (status == ARRAS_OK)
-        status = ar_flow_start(&flow->flow, err);
+        status = ar_execution_start(&f->exec, err);
     if (status == ARRAS_OK)
-        flow->state = RUNNING;
+        f->state = RUNNING;
     return status;
 }
 
-arras_status arras_flow_wait(arras_results **out, arras_flow *flow, arras_error *err)
+arras_status arras_flow_wait(arras_results **out, arras_flow *f, arras_error *err)
 {
     arras_status status;
 
-    if (!flow || flow->state != RUNNING)
+    if (!f || f->state != RUNNING)
         return ar_fail(err, ARRAS_EINVAL, "flow: there is none that runs");
-    flow->state = OVER;
-    status = ar_flow_wait(&flow->flow, err);
+    f->state = OVER;
+    status = ar_execution_wait(&f->exec, err);
     if (status == ARRAS_OK && out) {
-        *out = flow->results;
-        flow->results = NULL;
+        *out = f->results;
+        f->results = NULL;
     }
     return status;
 }
 
-arras_status arras_flow_run(arras_results **out, arras_flow *flow, arras_error *err)
+arras_status arras_flow_run(arras_results **out, arras_flow *f, arras_error *err)
 {
-    arras_status status = arras_flow_start(flow, err);
+    arras_status status = arras_flow_start(f, err);
 
-    return status == ARRAS_OK ? arras_flow_wait(out, flow, err) : status;
+    return status == ARRAS_OK ? arras_flow_wait(out, f, err) : status;
 }
 
-void arras_flow_cancel(arras_flow *flow)
+void arras_flow_cancel(arras_flow *f)
 {
-    if (flow && flow->flow.tasks)
-        ar_flow_cancel(&flow->flow);
+    if (f && f->exec.tasks)
+        ar_execution_cancel(&f->exec);
 }
 
-double arras_flow_progress(const arras_flow *flow)
+double arras_flow_progress(const arras_flow *f)
 {
-    return flow && flow->flow.tasks ? ar_flow_progress(&flow->flow) : -1;
+    return f && f->exec.tasks ? ar_execution_progress(&f->exec) : -1;
 }
 
-arras_status arras_flow_explain(char **out, const arras_flow *flow, arras_error *err)
+arras_status arras_flow_explain(char **out, const arras_flow *f, arras_error *err)
 {
     ar_text text = { 0 };
 
-    if (!out || !flow || !flow->flow.tasks)
+    if (!out || !f || !f->exec.tasks)
         return ar_fail(err, ARRAS_EINVAL, "flow: none was started, or nowhere to explain it");
-    ar_flow_explain(&text, &flow->flow);
+    ar_execution_explain(&text, &f->exec);
     if (text.failed) {
         ar_text_free(&text);
         return ar_fail_memory(err, 256);

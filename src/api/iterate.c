@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stream/stream.h"
+#include "run/run.h"
 
 /* An output on its way to a sink. */
 typedef struct {

@@ -1,5 +1,5 @@
 /* rechunk_api.c -- arrays in other chunks: the public face of stream/rechunk.c. */
-#include "stream/stream.h"
+#include "rechunk/rechunk.h"
 
 arras_status arras_rechunk_start(arras_rechunking **out, arras_source *source, arras_sink *sink,
                                  const arras_rechunk_options *options, arras_error *err)

@@ -1,8 +1,8 @@
-/* streams.c -- programs on arrays in files: the public face of stream/. */
-#include "stream/stream.h"
+/* streams.c -- programs on arrays in files. */
+#include "run/run.h"
 
 struct arras_stream {
-    ar_program_flow flow;
+    ar_file_launch launch;
 };
 
 static arras_status check_stored(int n, const arras_stored *stored, arras_error *err)
@@ -14,9 +14,9 @@ static arras_status check_stored(int n, const arras_stored *stored, arras_error 
     return ARRAS_OK;
 }
 
-static arras_status open_flow(arras_stream *stream, arras_program *p, int n,
-                              const arras_binding *bindings, int nstored,
-                              const arras_stored *stored, int64_t memory, arras_error *err)
+static arras_status open_launch(arras_stream *stream, arras_program *p, int n,
+                                const arras_binding *bindings, int nstored,
+                                const arras_stored *stored, int64_t memory, arras_error *err)
 {
     ar_file_binding *files = ar_alloc((size_t)nstored, sizeof *files);
     arras_status     status;
@@ -25,23 +25,23 @@ static arras_status open_flow(arras_stream *stream, arras_program *p, int n,
         return ar_fail_memory(err, (size_t)nstored * sizeof *files);
     for (int i = 0; i < nstored; i++)
         files[i] = (ar_file_binding){ stored[i].name, stored[i].source, stored[i].sink };
-    status = ar_program_flow_open(&stream->flow, p, n, bindings, nstored, files, memory, err);
+    status = ar_file_launch_open(&stream->launch, p, n, bindings, nstored, files, memory, err);
     ar_free(files); /* names live with the graph, sources and sinks with the caller */
     return status;
 }
 
 /* Where queries are logged: what the program reads as a whole, not its tiles. */
-static arras_status note_queries(const ar_flow *flow, arras_error *err)
+static arras_status note_queries(const ar_execution *exec, arras_error *err)
 {
     arras_status status = ARRAS_OK;
     ar_box       box;
 
-    for (int i = 0; i < flow->narrays && status == ARRAS_OK; i++) {
-        const ar_source *source = flow->arrays[i].source;
+    for (int i = 0; i < exec->narrays && status == ARRAS_OK; i++) {
+        const ar_source *source = exec->arrays[i].source;
 
         if (!source || !source->log)
             continue;
-        status = ar_flow_reads(&box, flow, i, err);
+        status = ar_execution_reads(&box, exec, i, err);
         if (status == ARRAS_OK)
             status = ar_source_note(source, box.lo, box.hi, err);
     }
@@ -52,7 +52,7 @@ void arras_stream_free(arras_stream *stream)
 {
     if (!stream)
         return;
-    ar_program_flow_close(&stream->flow);
+    ar_file_launch_close(&stream->launch);
     ar_free(stream);
 }
 
@@ -73,11 +73,11 @@ arras_status arras_stream_start(arras_stream **out, arras_program *p, int n,
     stream = ar_alloc(1, sizeof *stream);
     if (!stream)
         return ar_fail_memory(err, sizeof *stream);
-    status = open_flow(stream, p, n, bindings, nstored, stored, memory, err);
+    status = open_launch(stream, p, n, bindings, nstored, stored, memory, err);
     if (status == ARRAS_OK)
-        status = note_queries(&stream->flow.flow, err);
+        status = note_queries(&stream->launch.exec, err);
     if (status == ARRAS_OK)
-        status = ar_flow_start(&stream->flow.flow, err);
+        status = ar_execution_start(&stream->launch.exec, err);
     if (status == ARRAS_OK)
         *out = stream;
     else
@@ -91,10 +91,10 @@ arras_status arras_stream_wait(arras_results **out, arras_stream *stream, arras_
 
     if (!stream)
         return ar_fail(err, ARRAS_EINVAL, "stream: there is none to wait for");
-    status = ar_flow_wait(&stream->flow.flow, err);
+    status = ar_execution_wait(&stream->launch.exec, err);
     if (status == ARRAS_OK && out) {
-        *out = stream->flow.results;
-        stream->flow.results = NULL;
+        *out = stream->launch.results;
+        stream->launch.results = NULL;
     }
     return status;
 }
@@ -102,12 +102,12 @@ arras_status arras_stream_wait(arras_results **out, arras_stream *stream, arras_
 void arras_stream_cancel(arras_stream *stream)
 {
     if (stream)
-        ar_flow_cancel(&stream->flow.flow);
+        ar_execution_cancel(&stream->launch.exec);
 }
 
 double arras_stream_progress(const arras_stream *stream)
 {
-    return stream ? ar_flow_progress(&stream->flow.flow) : -1;
+    return stream ? ar_execution_progress(&stream->launch.exec) : -1;
 }
 
 arras_status arras_stream_explain(char **out, const arras_stream *stream, arras_error *err)
@@ -116,7 +116,7 @@ arras_status arras_stream_explain(char **out, const arras_stream *stream, arras_
 
     if (!out || !stream)
         return ar_fail(err, ARRAS_EINVAL, "stream: nothing to explain, or nowhere to put it");
-    ar_flow_explain(&text, &stream->flow.flow);
+    ar_execution_explain(&text, &stream->launch.exec);
     if (text.failed) {
         ar_text_free(&text);
         return ar_fail_memory(err, 256);

@@ -1,7 +1,7 @@
-/* sweep.c -- ordered sweeps in place: the public face of stream/sweep_*.c. */
+/* sweep.c -- ordered sweeps in place: the public face of native/sweep_*.c. */
 #include <arras/sweep.h>
 
-#include "stream/stream.h"
+#include "native/native.h"
 
 arras_status arras_sweep_open(arras_sweeping **out, const arras_sweep_request *request,
                               arras_error *err)

@@ -1,20 +1,32 @@
 /* extent.c -- between which numbers an index lies in the cells of a box, and so which cells of an
- * array a box of results reads.  The numeric sister of region.c: boxes and sizes are known. */
+ * array a box of results reads.  The numeric sister of region.c: boxes and sizes are known.  The
+ * expression is walked once; of every box the few operations that were found are computed. */
 #include "ir/ir.h"
 
 #include <string.h>
 
-/* Beyond, an index counts as unknown: shared parts are looked at again. */
-enum { MOST_VISITS = 2000 };
+/* An index with more counts as unknown. */
+enum { MOST_OPS = 256 };
+
+enum {
+    NOTHING,
+    NUMBER,
+    INDEX,
+    VALUES,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    NEGATE,
+    QUOTIENT,
+    REMAINDER,
+    MINIMUM,
+    MAXIMUM,
+    CHOOSE_LESS,
+    CHOOSE_LESS_EQUAL,
+    JOIN
+};
 
 static const ar_extent unknown = { .known = false };
-
-typedef struct {
-    const ar_extent_space *space;
-    int                    visits;
-} looker;
-
-static ar_extent extent_of(looker *l, arras_expr e, const ar_frame *around);
 
 static ar_extent between(int64_t low, int64_t high)
 {
@@ -94,16 +106,9 @@ static ar_extent joined(ar_extent a, ar_extent b)
     return between(ar_min64(a.low, b.low), ar_max64(a.high, b.high));
 }
 
-/* 1 or 0 where a comparison has that value in every cell; -1: not known. */
-static int truth_of(looker *l, arras_expr e, const ar_frame *around)
+/* 1 or 0 where a < b, or a <= b, in every cell, or in none; -1: not known. */
+static int truth_of(ar_extent a, ar_extent b, bool strict)
 {
-    bool      strict = e->kind == AR_EXPR_OP && e->ints[0] == AR_OP_less;
-    ar_extent a, b;
-
-    if (e->kind != AR_EXPR_OP || (!strict && e->ints[0] != AR_OP_less_equal))
-        return -1;
-    a = extent_of(l, e->args[0], around);
-    b = extent_of(l, e->args[1], around);
     if (!a.known || !b.known)
         return -1;
     if (a.high < b.low || (!strict && a.high == b.low))
@@ -111,108 +116,234 @@ static int truth_of(looker *l, arras_expr e, const ar_frame *around)
     return a.low > b.high || (strict && a.low == b.high) ? 0 : -1;
 }
 
-static ar_extent of_choice(looker *l, arras_expr e, const ar_frame *around)
+static ar_extent chosen(int truth, ar_extent yes, ar_extent no)
 {
-    int       truth = truth_of(l, e->args[0], around);
-    ar_extent a, b;
-
     if (truth >= 0)
-        return extent_of(l, e->args[truth ? 1 : 2], around);
-    a = extent_of(l, e->args[1], around);
-    b = extent_of(l, e->args[2], around);
-    return a.known && b.known ? joined(a, b) : unknown;
+        return truth ? yes : no;
+    return yes.known && no.known ? joined(yes, no) : unknown;
 }
-
-static ar_extent of_operation(looker *l, arras_expr e, const ar_frame *around)
-{
-    ar_extent a, b;
-
-    if (e->ints[0] == AR_OP_where)
-        return of_choice(l, e, around);
-    if (e->nargs < 1 || e->nargs > 2)
-        return unknown;
-    a = extent_of(l, e->args[0], around);
-    b = e->nargs == 2 ? extent_of(l, e->args[1], around) : a;
-    if (!a.known || !b.known)
-        return unknown;
-    switch (e->ints[0]) {
-    case AR_OP_add: return sum(a, b);
-    case AR_OP_subtract: b = negated(b); return b.known ? sum(a, b) : unknown;
-    case AR_OP_multiply: return product(a, b);
-    case AR_OP_negative: return negated(a);
-    case AR_OP_floor_divide: return quotient(a, b);
-    case AR_OP_remainder: return remainder_of(a, b);
-    case AR_OP_minimum: return between(ar_min64(a.low, b.low), ar_min64(a.high, b.high));
-    case AR_OP_maximum: return between(ar_max64(a.low, b.low), ar_max64(a.high, b.high));
-    default: return unknown;
-    }
-}
-
-/* ---- Leaves ---------------------------------------------------------------------------------- */
 
 /* Values of a variable from lo to hi, without hi: one that has none reads nothing. */
-static ar_extent of_values(looker *l, arras_expr lo, arras_expr hi, const ar_frame *around)
+static ar_extent values(ar_extent first, ar_extent end)
 {
-    ar_extent first = extent_of(l, lo, around), end = extent_of(l, hi, around);
-
-    if (!first.known || !end.known)
-        return unknown;
     return between(first.low, end.high > first.low ? end.high - 1 : first.low);
 }
 
-static ar_extent of_variable(looker *l, arras_expr e, const ar_frame *around)
+static ar_extent of_two(int what, ar_extent a, ar_extent b)
 {
-    while (around && (!around->variable || strcmp(around->variable, e->name) != 0))
-        around = around->outer;
-    return around ? of_values(l, around->lo, around->hi, around->outer) : unknown;
-}
-
-/* The place of the best cell is a value of the variable. */
-static ar_extent of_reduction(looker *l, arras_expr e, const ar_frame *around)
-{
-    bool is_place = e->ints[0] == AR_REDUCE_argmin || e->ints[0] == AR_REDUCE_argmax;
-
-    return is_place ? of_values(l, e->args[0], e->args[1], around) : unknown;
-}
-
-static ar_extent of_size(const looker *l, arras_expr e)
-{
-    int64_t value;
-
-    return ar_dim_value(&value, e->graph, e->ints[0], l->space->sizes, NULL) == ARRAS_OK
-               ? between(value, value)
-               : unknown;
-}
-
-/* Depth is limited by AR_MAX_DEPTH. */
-static ar_extent extent_of(looker *l, arras_expr e, const ar_frame *around)
-{
-    if (++l->visits > MOST_VISITS)
+    if (!a.known || !b.known)
         return unknown;
-    switch (e->kind) {
-    case AR_EXPR_LITERAL: return ar_is_int(e) ? between(e->ints[0], e->ints[0]) : unknown;
-    case AR_EXPR_INDEX: return between(l->space->lo[e->ints[0]], l->space->hi[e->ints[0]] - 1);
-    case AR_EXPR_VAR: return of_variable(l, e, around);
-    case AR_EXPR_SIZE: return of_size(l, e);
-    case AR_EXPR_REDUCE: return of_reduction(l, e, around);
-    case AR_EXPR_CAST:
-        return e->type.dtype == ARRAS_I64 &&
-                       ar_dtype_class(e->args[0]->type.dtype) == AR_CLASS_SIGNED
-                   ? extent_of(l, e->args[0], around)
-                   : unknown;
-    case AR_EXPR_OP: return e->type.dtype == ARRAS_I64 ? of_operation(l, e, around) : unknown;
-    default: return unknown;
+    switch (what) {
+    case VALUES: return values(a, b);
+    case ADD: return sum(a, b);
+    case SUBTRACT: b = negated(b); return b.known ? sum(a, b) : unknown;
+    case MULTIPLY: return product(a, b);
+    case NEGATE: return negated(a);
+    case QUOTIENT: return quotient(a, b);
+    case REMAINDER: return remainder_of(a, b);
+    case MINIMUM: return between(ar_min64(a.low, b.low), ar_min64(a.high, b.high));
+    case MAXIMUM: return between(ar_max64(a.low, b.low), ar_max64(a.high, b.high));
+    default: return joined(a, b);
     }
 }
 
-ar_extent ar_expr_extent(arras_expr e, const ar_extent_space *space, const ar_frame *around)
+ar_extent ar_extent_of(const ar_extent_code *code, const int64_t *lo, const int64_t *hi)
 {
-    looker l = { .space = space };
+    ar_extent v[MOST_OPS];
 
-    return extent_of(&l, e, around);
+    for (int i = 0; i < code->n; i++) {
+        const ar_extent_op *op = &code->ops[i];
+
+        switch (op->what) {
+        case NOTHING: v[i] = unknown; break;
+        case NUMBER: v[i] = between(op->number, op->number); break;
+        case INDEX: v[i] = between(lo[op->number], hi[op->number] - 1); break;
+        case CHOOSE_LESS:
+        case CHOOSE_LESS_EQUAL:
+            v[i] =
+                chosen(truth_of(v[op->a], v[op->b], op->what == CHOOSE_LESS), v[op->c], v[op->d]);
+            break;
+        default: v[i] = of_two(op->what, v[op->a], v[op->b]);
+        }
+    }
+    return code->n > 0 ? v[code->n - 1] : unknown;
 }
 
-/* ---- Loads ----------------------------------------------------------------------------------- */
+/* ---- From expressions ------------------------------------------------------------------------ */
+
+/* An expression within a frame has one value. */
+typedef struct {
+    arras_expr      e;
+    const ar_frame *around;
+} place;
+
+enum { UNKNOWN = -1 };
+
+typedef struct {
+    const int64_t *sizes;
+    int            n, nplaces;
+    bool           full;
+    ar_extent_op   ops[MOST_OPS];
+    place          places[MOST_OPS];
+    int            values[MOST_OPS]; /* of the places; UNKNOWN: it has none */
+} compiler;
+
+static int compile(compiler *c, arras_expr e, const ar_frame *around);
+
+static int emit(compiler *c, ar_extent_op op)
+{
+    if (c->n == MOST_OPS) {
+        c->full = true;
+        return UNKNOWN;
+    }
+    c->ops[c->n] = op;
+    return c->n++;
+}
+
+static int emit_number(compiler *c, int64_t number)
+{
+    return emit(c, (ar_extent_op){ .what = NUMBER, .number = number });
+}
+
+static int emit_two(compiler *c, int what, int a, int b)
+{
+    return a < 0 || b < 0 ? UNKNOWN
+                          : emit(c, (ar_extent_op){ .what = (uint8_t)what, .a = a, .b = b });
+}
+
+/* What is not known of a comparison is no harm: then either may be. */
+static int compile_choice(compiler *c, arras_expr e, const ar_frame *around)
+{
+    arras_expr test = e->args[0];
+    bool       less = test->kind == AR_EXPR_OP && test->ints[0] == AR_OP_less;
+    bool       equal = test->kind == AR_EXPR_OP && test->ints[0] == AR_OP_less_equal;
+    int        a = less || equal ? compile(c, test->args[0], around) : UNKNOWN;
+    int        b = less || equal ? compile(c, test->args[1], around) : UNKNOWN;
+    int        yes = compile(c, e->args[1], around), no = compile(c, e->args[2], around);
+
+    if (a < 0 || b < 0)
+        return emit_two(c, JOIN, yes, no);
+    if (yes < 0 && no < 0)
+        return UNKNOWN;
+    yes = yes < 0 ? emit(c, (ar_extent_op){ .what = NOTHING }) : yes;
+    no = no < 0 ? emit(c, (ar_extent_op){ .what = NOTHING }) : no;
+    return emit(c, (ar_extent_op){ less ? CHOOSE_LESS : CHOOSE_LESS_EQUAL, a, b, yes, no, 0 });
+}
+
+static int operation_of(arras_expr e)
+{
+    switch (e->ints[0]) {
+    case AR_OP_add: return ADD;
+    case AR_OP_subtract: return SUBTRACT;
+    case AR_OP_multiply: return MULTIPLY;
+    case AR_OP_negative: return NEGATE;
+    case AR_OP_floor_divide: return QUOTIENT;
+    case AR_OP_remainder: return REMAINDER;
+    case AR_OP_minimum: return MINIMUM;
+    case AR_OP_maximum: return MAXIMUM;
+    default: return UNKNOWN;
+    }
+}
+
+static int compile_operation(compiler *c, arras_expr e, const ar_frame *around)
+{
+    int what = operation_of(e), a;
+
+    if (e->ints[0] == AR_OP_where)
+        return compile_choice(c, e, around);
+    if (what < 0)
+        return UNKNOWN;
+    a = compile(c, e->args[0], around);
+    return emit_two(c, what, a, e->nargs == 2 ? compile(c, e->args[1], around) : a);
+}
+
+static int compile_values(compiler *c, arras_expr lo, arras_expr hi, const ar_frame *around)
+{
+    int first = compile(c, lo, around);
+
+    return emit_two(c, VALUES, first, compile(c, hi, around));
+}
+
+static int compile_variable(compiler *c, arras_expr e, const ar_frame *around)
+{
+    while (around && (!around->variable || strcmp(around->variable, e->name) != 0))
+        around = around->outer;
+    return around ? compile_values(c, around->lo, around->hi, around->outer) : UNKNOWN;
+}
+
+/* The place of the best cell is a value of the variable. */
+static int compile_reduction(compiler *c, arras_expr e, const ar_frame *around)
+{
+    bool is_place = e->ints[0] == AR_REDUCE_argmin || e->ints[0] == AR_REDUCE_argmax;
+
+    return is_place ? compile_values(c, e->args[0], e->args[1], around) : UNKNOWN;
+}
+
+static int compile_size(compiler *c, arras_expr e)
+{
+    int64_t value;
+
+    return ar_dim_value(&value, e->graph, e->ints[0], c->sizes, NULL) == ARRAS_OK
+               ? emit_number(c, value)
+               : UNKNOWN;
+}
+
+/* Depth is limited by AR_MAX_DEPTH. */
+static int compile_new(compiler *c, arras_expr e, const ar_frame *around)
+{
+    switch (e->kind) {
+    case AR_EXPR_LITERAL: return ar_is_int(e) ? emit_number(c, e->ints[0]) : UNKNOWN;
+    case AR_EXPR_INDEX: return emit(c, (ar_extent_op){ .what = INDEX, .number = e->ints[0] });
+    case AR_EXPR_VAR: return compile_variable(c, e, around);
+    case AR_EXPR_SIZE: return compile_size(c, e);
+    case AR_EXPR_REDUCE: return compile_reduction(c, e, around);
+    case AR_EXPR_CAST:
+        return e->type.dtype == ARRAS_I64 &&
+                       ar_dtype_class(e->args[0]->type.dtype) == AR_CLASS_SIGNED
+                   ? compile(c, e->args[0], around)
+                   : UNKNOWN;
+    case AR_EXPR_OP: return e->type.dtype == ARRAS_I64 ? compile_operation(c, e, around) : UNKNOWN;
+    default: return UNKNOWN;
+    }
+}
+
+static int compile(compiler *c, arras_expr e, const ar_frame *around)
+{
+    int value;
+
+    for (int i = 0; i < c->nplaces; i++)
+        if (c->places[i].e == e && c->places[i].around == around)
+            return c->values[i];
+    value = c->full ? UNKNOWN : compile_new(c, e, around);
+    if (c->nplaces == MOST_OPS)
+        c->full = true;
+    if (c->full)
+        return UNKNOWN;
+    c->places[c->nplaces] = (place){ e, around };
+    c->values[c->nplaces++] = value;
+    return value;
+}
+
+bool ar_extent_compile(ar_extent_code *out, arras_expr e, const int64_t *sizes,
+                       const ar_frame *around, ar_arena *arena)
+{
+    compiler *c = ar_alloc(1, sizeof *c);
+    int       value;
+
+    *out = (ar_extent_code){ 0 };
+    if (!c)
+        return false;
+    c->sizes = sizes;
+    value = compile(c, e, around);
+    if (value >= 0 && !c->full) { /* what comes later is not of it */
+        out->ops = ar_arena_copy(arena, c->ops, (size_t)value + 1, sizeof *c->ops);
+        out->n = out->ops ? value + 1 : 0;
+    }
+    ar_free(c);
+    return value < 0 || out->n > 0;
+}
+
+/* ---- Edges ----------------------------------------------------------------------------------- */
 
 static ar_extent clipped(ar_extent x, int64_t n)
 {
@@ -245,14 +376,9 @@ static ar_extent inside_axis(ar_extent x, int64_t n, arras_edge_rule rule)
     return clipped(x, n);
 }
 
-ar_extent ar_load_extent(arras_expr load, int axis, int64_t length, const ar_extent_space *space,
-                         const ar_frame *around)
+ar_extent ar_extent_within(ar_extent index, int64_t length, arras_edge_rule rule)
 {
-    ar_extent x = ar_expr_extent(load->args[axis], space, around);
-
     if (length == 0)
         return between(0, -1);
-    if (!x.known)
-        return between(0, length - 1);
-    return inside_axis(x, length, (arras_edge_rule)load->ints[1 + axis]);
+    return index.known ? inside_axis(index, length, rule) : between(0, length - 1);
 }

@@ -424,16 +424,27 @@ typedef struct {
     bool    known;
 } ar_extent;
 
-/* The cells lo <= i < hi of a lambda, and the values of the graph's sizes. */
+/* What is computed of an index expression for a box: found once, so that nothing is walked, and
+ * nothing is allocated, for each box. */
 typedef struct {
-    const int64_t *lo, *hi, *sizes;
-} ar_extent_space;
+    uint8_t what;       /* extent.c */
+    int     a, b, c, d; /* earlier values */
+    int64_t number;
+} ar_extent_op;
 
-ar_extent ar_expr_extent(arras_expr e, const ar_extent_space *space, const ar_frame *around);
-/* The cells along an axis of `length` that a load reads in the cells of a box, edge rules included;
- * all of them where nothing better is known; none: high < low. */
-ar_extent ar_load_extent(arras_expr load, int axis, int64_t length, const ar_extent_space *space,
-                         const ar_frame *around);
+typedef struct {
+    int           n; /* the last is the value; 0: it is not known of any box */
+    ar_extent_op *ops;
+} ar_extent_code;
+
+/* sizes: the values of the graph's.  False: no memory. */
+bool      ar_extent_compile(ar_extent_code *out, arras_expr e, const int64_t *sizes,
+                            const ar_frame *around, ar_arena *arena);
+/* In the cells lo <= i < hi of the lambda. */
+ar_extent ar_extent_of(const ar_extent_code *code, const int64_t *lo, const int64_t *hi);
+/* The cells along an axis of `length` that a load reads whose index lies so; all of them where that
+ * is not known; none: high < low. */
+ar_extent ar_extent_within(ar_extent index, int64_t length, arras_edge_rule rule);
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 

@@ -131,46 +131,6 @@ void ar_plan_insides(int *inside, const ar_plan *plan, const ar_band_place *plac
 arras_status ar_plan_traffic(int64_t *out, const ar_plan *plan, const ar_band_place *places,
                              const int64_t *bytes, arras_error *err);
 
-/* ---- What a box of results reads (region_set.c, needs.c) ------------------------------------- */
-
-/* Along one axis, the cells lo <= i < hi but those gap_lo <= i < gap_hi. */
-typedef struct {
-    int64_t lo, hi, gap_lo, gap_hi; /* no gap: gap_lo == gap_hi */
-} ar_range;
-
-/* Cells whose index along every axis is in its range. */
-typedef struct {
-    int      rank;
-    bool     any; /* false: no cells at all */
-    ar_range axes[ARRAS_MAX_RANK];
-} ar_region;
-
-ar_region ar_region_box(int rank, const int64_t *lo, const int64_t *hi);
-/* Becomes a region that holds both. */
-void ar_region_add(ar_region *to, const ar_region *more);
-bool ar_region_is_box(const ar_region *region);
-/* The boxes without gaps that it is made of, one for each number below the count. */
-int  ar_region_boxes(const ar_region *region);
-void ar_region_part(int64_t *lo, int64_t *hi, const ar_region *region, int number);
-/* Cells, gaps left out; INT64_MAX: too many to count. */
-int64_t ar_region_cells(const ar_region *region);
-
-/* The reads of a step, found once. */
-typedef struct {
-    arras_expr      load;
-    const ar_frame *around;
-} ar_cell_load;
-
-typedef struct {
-    int           n;
-    ar_cell_load *reads;
-} ar_reads;
-
-arras_status ar_step_reads(ar_reads *out, const ar_step *step, ar_arena *arena, arras_error *err);
-/* What the cells lo <= i < hi of the results read of an input, which has this shape. */
-ar_region ar_reads_need(const ar_reads *reads, int input, const int64_t *lo, const int64_t *hi,
-                        const int64_t *sizes, const int64_t *shape);
-
 /* ---- Tiles (tile.c) -------------------------------------------------------------------------- */
 
 /* The boxes into which the cells of a step are cut: a grid of tiles, numbered in C order. */

@@ -1,10 +1,11 @@
 /* run.h -- compiled programs become values.  The door of run/.  Sees base/, ir/, gen/, plan/,
- * pool/, build/, eval/ and product/. */
+ * pool/, build/, eval/, product/, store/ and exec/. */
 #ifndef AR_RUN_H
 #define AR_RUN_H
 
 #include "build/build.h"
 #include "eval/eval.h"
+#include "exec/exec.h"
 #include "plan/plan.h"
 #include "pool/pool.h"
 #include "product/product.h"
@@ -82,35 +83,6 @@ arras_status ar_launch_wait(arras_results **out, arras_run *run, arras_error *er
 void         ar_launch_cancel(arras_run *run);
 double       ar_launch_progress(const arras_run *run);
 
-/* ---- Steps box by box, on arrays that need not be whole (step_box.c) ------------------------- */
-
-/* An array, or a box of it: where its cell [0, 0, ...] is, or would be.  Cells along the last axis
- * lie side by side. */
-typedef struct {
-    char          *origin;
-    const int64_t *shape, *strides; /* shape: of the whole array */
-    bool           far; /* not in caches: inputs are asked for ahead, results go around them */
-} ar_operand;
-
-/* A step of a core, with every size known. */
-typedef struct {
-    const ar_core *core;
-    const ar_step *step;
-    const int64_t *sizes;
-    ar_multiplier  by;      /* whom it is computed */
-} ar_box_step;
-
-/* shapes: of results and inputs, in the order of operands. */
-ar_box_step ar_box_step_make(const ar_core *core, int step, const int64_t *sizes,
-                             const int64_t *const *shapes);
-/* Makes a box one that can be computed on its own: some steps need whole rows, or many at once. */
-void ar_box_step_widen(const ar_box_step *s, const int64_t *shape, int64_t *lo, int64_t *hi);
-/* Whether a box of an input must have all of an axis. */
-bool ar_box_step_wants_all(const ar_box_step *s, int input, int axis);
-/* The cells lo <= i < hi of all results; operands: results, then inputs. */
-arras_status ar_box_step_run(const ar_box_step *s, const ar_operand *operands, const int64_t *lo,
-                             const int64_t *hi, arras_error *err);
-
 /* ---- What a program is bound to (program_sizes.c) -------------------------------------------- */
 
 /* The values of the core's sizes for these inputs, all of which must be bound; cells are not looked
@@ -122,5 +94,29 @@ ar_pool           *ar_program_pool(const arras_program *p);
 int64_t            ar_program_tile_bytes(const arras_program *p); /* as asked for; 0: not */
 /* The cells of the core's data number `number`. */
 const void *ar_program_data(const arras_program *p, int number);
+
+/* ---- Programs on arrays in files (file_launch.c) --------------------------------------------- */
+
+/* What a name of a program is bound to in a file. */
+typedef struct {
+    const char *name;
+    ar_source  *source; /* of an input */
+    ar_sink    *sink;   /* of an output */
+} ar_file_binding;
+
+typedef struct {
+    ar_execution   exec;
+    arras_program *program;
+    const ar_core *core;
+    int64_t       *sizes;
+    arras_results *results; /* outputs without a file */
+    ar_arena       arena;
+} ar_file_launch;
+
+/* Close it whatever the status. */
+arras_status ar_file_launch_open(ar_file_launch *out, arras_program *p, int n,
+                                  const arras_binding *inputs, int nfiles,
+                                  const ar_file_binding *files, int64_t memory, arras_error *err);
+void         ar_file_launch_close(ar_file_launch *launch);
 
 #endif

@@ -361,4 +361,14 @@ arras_status ar_chunk_bands_read(ar_chunk_bands *b, const int64_t *lo, const int
 arras_status ar_chunk_bands_ahead(ar_chunk_bands *b, const int64_t *lo, const int64_t *hi,
                                   int64_t calls, arras_error *err);
 
+/* ---- Whole sinks (sink_boxes.c) -------------------------------------------------------------- */
+
+/* Cells of a box in C order. */
+typedef arras_status ar_box_reader(void *context, const ar_box *box, char *cells, arras_error *err);
+
+/* Writes all of a sink in boxes of whole chunks, each of at most so many bytes unless a chunk is
+ * larger. */
+arras_status ar_sink_write_all(ar_sink *sink, int64_t memory, int threads, ar_box_reader *read,
+                               void *context, arras_error *err);
+
 #endif

@@ -336,10 +336,13 @@ static bool one_expression(void)
     }
     if (!CHECK(c.e->kind != AR_EXPR_POISON && c.other->kind != AR_EXPR_POISON))
         return false;
-    const ar_frame       *around = c.nframes ? &frames[c.nframes - 1] : NULL;
-    const ar_extent_space box = { c.box_lo, c.box_hi, NULL };
+    const ar_frame *around = c.nframes ? &frames[c.nframes - 1] : NULL;
+    ar_extent_code  code;
+    ar_arena        arena = { 0 };
 
-    c.extent = ar_expr_extent(c.e, &box, around);
+    CHECK(ar_extent_compile(&code, c.e, NULL, around, &arena));
+    c.extent = ar_extent_of(&code, c.box_lo, c.box_hi);
+    ar_arena_free(&arena);
     c.bounded = ar_index_bounds(&c.low, &c.high, c.e, &space, around);
     c.is_below = ar_index_is_below(c.e, c.length, &space, around);
     c.is_less = ar_index_is_less(c.e, c.other, &space, around);
