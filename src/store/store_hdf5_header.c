@@ -1,6 +1,6 @@
 /* store_hdf5_header.c -- headers of objects, read without libhdf5, which believes what is in those
- * of version 1; later ones have checksums.  And one thing it believes too much in: links into other
- * files. */
+ * of version 1; later ones have checksums.  And what it believes too much in: heaps of names, links
+ * into other files. */
 #include "store/store.h"
 #if defined ARRAS_HAVE_HDF5
 #include "store/store_hdf5.h"
@@ -92,10 +92,22 @@ bool ar_h5_header_visit(ar_h5_raw *file, uint64_t address, ar_h5_on_message *eac
         v.blocks[v.nblocks++] =
             (block){ address + PREFIX, ar_h5_number(ar_h5_of_text(&text), 8, 4) };
     for (int i = 0; i < v.nblocks; i++)
-        if (ar_h5_load(&text, file, v.blocks[i].address, v.blocks[i].size))
+        if (v.blocks[i].size > AR_H5_MOST)
+            file->too_long = true;
+        else if (ar_h5_load(&text, file, v.blocks[i].address, v.blocks[i].size))
             visit_block(&v, ar_h5_of_text(&text));
     ar_text_free(&text);
     return is_one;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* A word, a version, then the length. */
+bool ar_h5_is_broken_name_heap(const void *data, size_t n, uint64_t file_size)
+{
+    ar_h5_bytes heap = { data, n };
+
+    return n >= PREFIX && memcmp(data, "HEAP", 4) == 0 && ar_h5_number(heap, 8, 8) > file_size;
 }
 
 /* ---- Links into other files ------------------------------------------------------------------ */
@@ -130,12 +142,12 @@ static void look_at_link(void *broken, uint64_t kind, ar_h5_bytes link)
         *(bool *)broken = true;
 }
 
-bool ar_h5_has_broken_link(int fd, int64_t base, uint64_t at)
+bool ar_h5_is_broken_header(int fd, int64_t base, uint64_t at)
 {
     ar_h5_raw file = { .fd = fd, .base = base };
     bool      broken = false;
 
     ar_h5_header_visit(&file, at - (uint64_t)base, look_at_link, &broken);
-    return broken || file.no_memory;
+    return broken || file.too_long || file.no_memory;
 }
 #endif

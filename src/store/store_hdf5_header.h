@@ -22,6 +22,7 @@ typedef struct {
     int     fd;
     int64_t base;      /* of addresses */
     bool    no_memory; /* something could not be looked at */
+    bool    too_long;  /* a block of a header is longer than any file has it */
 } ar_h5_raw;
 
 /* Fails where the file ends before, or where there is no memory, which is pushed for libhdf5. */
