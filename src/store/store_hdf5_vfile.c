@@ -46,7 +46,8 @@ static herr_t refuse(const char *why)
 herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
                         void *bytes)
 {
-    int fd = ((const ar_h5_vfile *)file)->fd;
+    int         fd = ((const ar_h5_vfile *)file)->fd;
+    const char *broken;
 
     (void)transfer;
     for (size_t have = 0; have < size;) {
@@ -64,8 +65,7 @@ herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t a
     }
     if (ar_h5_is_broken_heap(fd, at, bytes, size))
         return refuse("a heap of texts and lists is damaged");
-    if (type == H5FD_MEM_OHDR && ar_h5_has_broken_link(fd, (int64_t)file->base_addr, at))
-        return refuse("a link into another file is damaged");
-    return 0;
+    broken = type == H5FD_MEM_OHDR ? ar_h5_what_is_broken(fd, (int64_t)file->base_addr, at) : NULL;
+    return broken ? refuse(broken) : 0;
 }
 #endif
