@@ -48,7 +48,8 @@ static herr_t refuse(const char *why)
 herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
                         void *bytes)
 {
-    int fd = ((const ar_h5_vfile *)file)->fd;
+    int         fd = ((const ar_h5_vfile *)file)->fd;
+    const char *broken;
 
     (void)transfer;
     for (size_t have = 0; have < size;) {
@@ -68,8 +69,7 @@ herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t a
         return refuse("a heap of texts and lists is damaged");
     if (type == H5FD_MEM_LHEAP && ar_h5_is_broken_name_heap(bytes, size, file_end(file)))
         return refuse("a heap of names is longer than its file");
-    if (type == H5FD_MEM_OHDR && ar_h5_is_broken_header(fd, (int64_t)file->base_addr, at))
-        return refuse("the header of an object, or a link in it, is damaged");
-    return 0;
+    broken = type == H5FD_MEM_OHDR ? ar_h5_what_is_broken(fd, (int64_t)file->base_addr, at) : NULL;
+    return broken ? refuse(broken) : 0;
 }
 #endif
