@@ -395,8 +395,8 @@ void ar_c_put_fill_row(ar_writer *w, const ar_c_read *read, const ar_c_strip *st
     ar_text_printf(w->out, "p%" PRId64 " + at%d;\n", e->id, strip->number);
 }
 
-/* An index that moves in its own way, kept inside.  Outside of several axes the last one's fill
- * counts: it has the largest number. */
+/* An index that moves in its own way, kept inside: at the nearest cell, as above.  Outside of
+ * several axes the last one's fill counts: it has the largest number. */
 static void put_any_index(ar_writer *w, arras_expr e, int axis)
 {
     arras_edge_rule rule = (arras_edge_rule)e->ints[1 + axis];
@@ -413,7 +413,7 @@ static void put_any_index(ar_writer *w, arras_expr e, int axis)
     }
     ar_text_printf(w->out, "const int out%s = (uint64_t)%s >= (uint64_t)n%d_%d;\n", j, j, operand,
                    axis);
-    ar_text_printf(w->out, "%s = out%s ? 0 : %s;\n", j, j, j);
+    ar_text_printf(w->out, "%s = edge_nearest(%s, n%d_%d);\n", j, j, operand, axis);
     if (rule == ARRAS_EDGE_NONE)
         ar_text_printf(w->out, "fault |= out%s;\n", j);
     else

@@ -1,6 +1,6 @@
 /* store_hdf5_header.c -- headers of objects, read without libhdf5, which believes what is in those
- * of version 1; later ones have checksums.  And one thing it believes too much in: links into other
- * files. */
+ * of version 1; later ones have checksums.  And what it believes too much in: heaps of names, links
+ * into other files, how chunks are laid out. */
 #include "store/store.h"
 #if defined ARRAS_HAVE_HDF5
 #include "store/store_hdf5.h"
@@ -92,10 +92,22 @@ bool ar_h5_header_visit(ar_h5_raw *file, uint64_t address, ar_h5_on_message *eac
         v.blocks[v.nblocks++] =
             (block){ address + PREFIX, ar_h5_number(ar_h5_of_text(&text), 8, 4) };
     for (int i = 0; i < v.nblocks; i++)
-        if (ar_h5_load(&text, file, v.blocks[i].address, v.blocks[i].size))
+        if (v.blocks[i].size > AR_H5_MOST)
+            file->too_long = true;
+        else if (ar_h5_load(&text, file, v.blocks[i].address, v.blocks[i].size))
             visit_block(&v, ar_h5_of_text(&text));
     ar_text_free(&text);
     return is_one;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* A word, a version, then the length. */
+bool ar_h5_is_broken_name_heap(const void *data, size_t n, uint64_t file_size)
+{
+    ar_h5_bytes heap = { data, n };
+
+    return n >= PREFIX && memcmp(data, "HEAP", 4) == 0 && ar_h5_number(heap, 8, 8) > file_size;
 }
 
 /* ---- Links into other files ------------------------------------------------------------------ */
@@ -112,14 +124,19 @@ static bool is_broken_value(ar_h5_bytes value)
                            (size_t)(names.at + names.n - (const uint8_t *)end) - 1);
 }
 
+typedef struct {
+    ar_h5_raw   file;
+    const char *broken; /* what is; NULL: nothing */
+} look;
+
 /* Version, flags, perhaps a kind, an order, letters; how long the name is, the name; then the
  * length of the value and the value. */
-static void look_at_link(void *broken, uint64_t kind, ar_h5_bytes link)
+static void look_at_link(look *l, ar_h5_bytes link)
 {
     uint64_t flags = ar_h5_number(link, 1, 1), width = 1u << (flags & 3), n;
     size_t   at = 2;
 
-    if (kind != AR_H5_LINK || !(flags & WITH_KIND) || ar_h5_number(link, at++, 1) != EXTERNAL)
+    if (!(flags & WITH_KIND) || ar_h5_number(link, at++, 1) != EXTERNAL)
         return;
     at += (flags & WITH_ORDER ? 8u : 0u) + (flags & WITH_LETTERS ? 1u : 0u);
     n = ar_h5_number(link, at, (size_t)width);
@@ -127,15 +144,60 @@ static void look_at_link(void *broken, uint64_t kind, ar_h5_bytes link)
         return;
     at += (size_t)width + (size_t)n;
     if (is_broken_value(ar_h5_part(link, at + 2, (size_t)ar_h5_number(link, at, 2))))
-        *(bool *)broken = true;
+        l->broken = "a link into another file is damaged";
 }
 
-bool ar_h5_has_broken_link(int fd, int64_t base, uint64_t at)
-{
-    ar_h5_raw file = { .fd = fd, .base = base };
-    bool      broken = false;
+/* ---- Layouts --------------------------------------------------------------------------------- */
 
-    ar_h5_header_visit(&file, at - (uint64_t)base, look_at_link, &broken);
-    return broken || file.no_memory;
+enum { CHUNKED = 2 };
+
+static size_t size_of_addresses(ar_h5_raw *file)
+{
+    ar_text  text = { 0 };
+    uint64_t size = 8;
+
+    if (ar_h5_load(&text, file, 0, PREFIX))
+        size = ar_h5_number(ar_h5_of_text(&text), text.data[8] < 2 ? 13 : 9, 1);
+    ar_text_free(&text);
+    return (size_t)size;
+}
+
+/* Version, class, how many lengths a chunk has (its cells' is the last), the address of the index,
+ * the lengths; before version 3 otherwise, and libhdf5 divides by lengths of 0 there. */
+static bool is_broken_layout(ar_h5_raw *file, ar_h5_bytes layout)
+{
+    uint64_t version = ar_h5_number(layout, 0, 1);
+    bool     old = version < 3;
+    uint64_t class = ar_h5_number(layout, old ? 2 : 1, 1),
+             rank = ar_h5_number(layout, old ? 1 : 2, 1);
+    bool broken = rank < 2;
+
+    if (class != CHUNKED || version > 3)
+        return false;
+    for (size_t d = 0, at = old ? 8 + size_of_addresses(file) : 0; old && d < rank; d++)
+        broken = broken || ar_h5_number(layout, at + 4 * d, 4) == 0;
+    return broken;
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+static void look_at_message(void *context, uint64_t kind, ar_h5_bytes message)
+{
+    look *l = context;
+
+    if (kind == AR_H5_LINK)
+        look_at_link(l, message);
+    if (kind == AR_H5_LAYOUT && is_broken_layout(&l->file, message))
+        l->broken = "the layout of its chunks is damaged";
+}
+
+const char *ar_h5_what_is_broken(int fd, int64_t base, uint64_t at)
+{
+    look l = { .file = { .fd = fd, .base = base } };
+
+    ar_h5_header_visit(&l.file, at - (uint64_t)base, look_at_message, &l);
+    if (l.file.too_long)
+        return "the header of an object is longer than files have it";
+    return l.file.no_memory && !l.broken ? "it can't be looked at" : l.broken;
 }
 #endif

@@ -22,12 +22,13 @@ typedef struct {
     int     fd;
     int64_t base;      /* of addresses */
     bool    no_memory; /* something could not be looked at */
+    bool    too_long;  /* a block of a header is longer than any file has it */
 } ar_h5_raw;
 
 /* Fails where the file ends before, or where there is no memory, which is pushed for libhdf5. */
 bool ar_h5_load(ar_text *out, ar_h5_raw *file, uint64_t address, uint64_t size);
 
-enum { AR_H5_LINK = 0x06, AR_H5_ATTRIBUTE = 0x0c }; /* kinds of messages */
+enum { AR_H5_LINK = 0x06, AR_H5_LAYOUT = 0x08, AR_H5_ATTRIBUTE = 0x0c }; /* kinds of messages */
 
 typedef void ar_h5_on_message(void *context, uint64_t kind, ar_h5_bytes content);
 

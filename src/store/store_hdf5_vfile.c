@@ -36,6 +36,8 @@ haddr_t ar_h5_get_eof(const H5FD_t *file, H5FD_mem_t type)
     return ((const ar_h5_vfile *)file)->eof;
 }
 
+static uint64_t file_end(const H5FD_t *file) { return ((const ar_h5_vfile *)file)->eof; }
+
 static herr_t refuse(const char *why)
 {
     H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_FILE, H5E_CANTOPENFILE,
@@ -46,7 +48,8 @@ static herr_t refuse(const char *why)
 herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
                         void *bytes)
 {
-    int fd = ((const ar_h5_vfile *)file)->fd;
+    int         fd = ((const ar_h5_vfile *)file)->fd;
+    const char *broken;
 
     (void)transfer;
     for (size_t have = 0; have < size;) {
@@ -64,8 +67,9 @@ herr_t ar_h5_read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t a
     }
     if (ar_h5_is_broken_heap(fd, at, bytes, size))
         return refuse("a heap of texts and lists is damaged");
-    if (type == H5FD_MEM_OHDR && ar_h5_has_broken_link(fd, (int64_t)file->base_addr, at))
-        return refuse("a link into another file is damaged");
-    return 0;
+    if (type == H5FD_MEM_LHEAP && ar_h5_is_broken_name_heap(bytes, size, file_end(file)))
+        return refuse("a heap of names is longer than its file");
+    broken = type == H5FD_MEM_OHDR ? ar_h5_what_is_broken(fd, (int64_t)file->base_addr, at) : NULL;
+    return broken ? refuse(broken) : 0;
 }
 #endif

@@ -156,6 +156,14 @@ def check_ignored(scratch, tally):
     tally.check("nothing is written", [name for name in scratch.names() if "no." in name])
 
 
+def check_outside(scratch, tally):
+    """Rows stand far apart in a file without blocks: a cell that is not of the tile is nowhere in memory."""
+    np.lib.format.open_memmap(scratch / "holes.npy", "w+", "f8", (4001, 8003))
+    said = scratch.run("run", "y[q] = sin(x[q // 2, q])", "x=holes.npy", "--memory", "3M")
+    refused = said.status == 1 and "index 4001 is outside axis 0 of length 4001" in said.err
+    tally.check("an index outside, far into an array", [] if refused else [f"status {said.status}", said.err])
+
+
 def start(scratch, *args):
     quiet = subprocess.DEVNULL
     return subprocess.Popen([scratch.command, *args], cwd=scratch.folder, stdout=quiet, stderr=quiet)
@@ -396,6 +404,7 @@ def main():
         check_ignored(scratch, tally)
         check_behind(scratch, tally)
         check_in_place(scratch, tally)
+        check_outside(scratch, tally)
         check_bands(scratch, tally)
         if "san.so" not in os.environ.get("LD_PRELOAD", ""):  # sanitizers have memory of their own
             check_chunks_on_their_way(scratch, tally)

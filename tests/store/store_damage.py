@@ -117,6 +117,17 @@ def heap_complaints(tool, folder, behind):
     return [] if ran.returncode == 0 else [ran.stdout.decode()]
 
 
+def layout_complaints(tool, folder, rank):
+    """Every value of every byte of the message that says what chunks are like, which no checksum guards."""
+    path = folder / f"layout{rank}.h5"
+    with h5py.File(path, "w", libver="earliest") as f:
+        f.create_dataset("x", data=np.zeros((7,) * rank), chunks=(3,) * rank)
+    at = path.read_bytes().index(bytes([3, 2, rank + 1]))  # version, chunks, how many lengths they have
+    places, values = [str(at), str(at + 11 + 4 * (rank + 1))], map(str, range(256))
+    ran = subprocess.run([tool, path.name, "x", *places, *values], cwd=folder, capture_output=True, timeout=300)
+    return [] if ran.returncode == 0 else [ran.stdout.decode()]
+
+
 def files(folder):
     """Names of files that are made; in each an array x, and behind it bytes that are not its own."""
     for words, filters in FILTERS.items():
@@ -181,6 +192,9 @@ def main():
         for behind in (0, 100_000):
             complaints = heap_complaints(Path(args.tool).resolve(), Path(folder), behind)
             tally.check(f"a heap that is too long, {behind} cells behind it", complaints)
+        for rank in (1, 2):
+            complaints = layout_complaints(Path(args.tool).resolve(), Path(folder), rank)
+            tally.check(f"layouts of {rank} axes", complaints)
     tally.finish()
 
 

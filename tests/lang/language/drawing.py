@@ -38,7 +38,7 @@ COMPARE = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal
 WORDS = {
     "b": ["all", "any", "min", "max"],
     "i": ["sum", "sum", "prod", "min", "max", "count", "argmin", "argmax"],
-    "f": ["sum", "sum", "mean", "prod", "min", "max"],
+    "f": ["sum", "sum", "mean", "var", "std", "prod", "min", "max"],
     "c": ["sum", "prod", "mean"],
 }
 CELLS = 600  # places that an equation may need
@@ -438,7 +438,7 @@ class Drawing:
             body_kind = self.choice("b", "b", "i")
         elif word in ("argmin", "argmax"):
             body_kind = self.choice("i", "f")
-        elif word == "mean" and kind == "f" and self.chance(0.3):
+        elif word in ("mean", "var", "std") and kind == "f" and self.chance(0.3):
             body_kind = "i"
         body = self.draw(body_kind, depth - 2, inner)
         if self.chance(0.5):  # so that it depends on the last index

@@ -157,7 +157,9 @@ def total(x, off, of_product):
         return x.astype(dtype).sum(dtype=dtype), np.max(off, initial=0)
     if not np.isfinite(x).all():
         doubtful = of_product or np.abs(wide(x[np.isfinite(x)])).sum() > np.finfo(dtype).max / 4
-        return x.sum(dtype=dtype), FAR if doubtful else np.max(np.where(off == FAR, FAR, 0))
+        parts = np.concatenate([x.real, x.imag])  # of a complex number one may be finite
+        slack = np.abs(parts[np.isfinite(parts)]).sum() * eps_of(dtype) * len(x) if dtype.kind == "c" else 0
+        return x.sum(dtype=dtype), FAR if doubtful or (off == FAR).any() else slack
     size = np.abs(wide(x)).sum()
     if size > np.finfo(dtype).max / 4:
         return x.sum(dtype=dtype), FAR
@@ -192,6 +194,27 @@ def mean(x, off, _):
     value, slack = total(x, off, True)
     return (value / dtype.type(len(x))).astype(dtype), 2 * slack / len(x) + float(
         np.abs(value)) / len(x) * eps_of(dtype) + TINY
+
+
+def spread(word, ddof=0):
+    """The variance, or its root."""
+    def meant(x, off, _):
+        dtype = x.dtype if x.dtype.kind == "f" else np.dtype("f8")
+        cells, eps = wide(x), eps_of(dtype) * (len(x) + 8)
+        if len(x) <= ddof:
+            return dtype.type(np.nan), 0 if ddof == 0 else FAR
+        if (off == FAR).any() or not np.isfinite(cells).all():
+            return dtype.type(np.nan), FAR
+        size, most = float(np.abs(cells).max()), float(np.max(off))
+        if size > np.sqrt(float(np.finfo(dtype).max)) / (len(x) + 1):
+            return dtype.type(np.nan), FAR
+        value = dtype.type(getattr(np, word)(cells, ddof=ddof))
+        slack = eps * size**2 * 4 + (4 * size + most) * most * len(x) / (len(x) - ddof)
+        if word == "std":  # the root of a number near 0 is off by the root of that
+            slack = min(slack / max(float(value), 1e-300), np.sqrt(slack)) + eps * float(value)
+        return value, slack + TINY
+
+    return meant
 
 
 def extreme(function):
@@ -233,6 +256,8 @@ REDUCTIONS = {
     "sum": total,
     "prod": product,
     "mean": mean,
+    "var": spread("var"),
+    "std": spread("std"),
     "min": extreme(np.min),
     "max": extreme(np.max),
     "argmin": place(np.argmin),
@@ -249,20 +274,21 @@ def result_type(word, dtype):
         return np.dtype("?")
     if word.startswith(("arg", "count")):
         return np.dtype("i8")
-    if word == "mean":
+    if word in ("mean", "var", "std"):
         return dtype if dtype.kind in "fc" else np.dtype("f8")
     return total_type(dtype) if word in ("sum", "prod") else dtype
 
 
-def reduce_groups(word, value, counts, of_product=False):
+def reduce_groups(word, value, counts, of_product=False, ddof=0):
     """One cell for each group of so many consecutive ones."""
+    meant = spread(word, ddof) if ddof else REDUCTIONS[word]
     ends = np.cumsum(counts)
     offs = value.offs()
     out = np.empty(len(counts), result_type(word, value.x.dtype))
     off = np.zeros(len(counts))
     for i, (count, end) in enumerate(zip(counts, ends)):
         part = slice(end - count, end)
-        out[i], off[i] = REDUCTIONS[word](value.x[part], offs[part], of_product)
+        out[i], off[i] = meant(value.x[part], offs[part], of_product)
     return Value(out, off)
 
 

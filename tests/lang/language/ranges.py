@@ -224,6 +224,9 @@ class Ranges:
             if len(able) != 1 or self.boxes.get(able[0]) is None:
                 raise NotMeant("which index shrinks")
             name, factor = able[0], read.factors[able[0]]
+            if any(self.is_affine(other) and name in self.needs(other) for other in read.around
+                   if other != name):
+                raise NotMeant("how far it shrinks where a row has no cells")
             rest = self.rest(read, name)
             if rest in (None, NOWHERE):
                 raise NotMeant("how far it shrinks")

@@ -107,36 +107,20 @@ def reduced(word, value, axis=None, keepdims=False, ddof=0):
     flat = oracle.Value(rows(x), None if value.off is None else rows(value.off))
     shape = [x.shape[axis] for axis in kept]
     groups = np.full(int(np.prod(shape, dtype="i8")), count)
-    if word in ("var", "std"):
-        out = spread(word, flat, groups, count, ddof)
-    else:
-        out = oracle.reduce_groups(word, flat, groups)
+    if word in ("var", "std") and (x.dtype.kind == "c" or count <= ddof):
+        raise NotMeant("a variance of these")
+    out = oracle.reduce_groups(word, flat, groups, ddof=ddof)
     if keepdims:
         shape = [1 if axis in axes else x.shape[axis] for axis in range(x.ndim)]
     return moved(lambda cells: cells.reshape(shape), [out])
-
-
-def spread(word, flat, groups, count, ddof):
-    if flat.x.dtype.kind == "c" or count <= ddof or flat.off is not None or not np.isfinite(
-            flat.x.astype("c16")).all():
-        raise NotMeant("a variance of these")
-    dtype = flat.x.dtype if flat.x.dtype.kind == "f" else np.dtype("f8")
-    cells = flat.x.astype(np.longdouble).reshape(len(groups), count)
-    value = np.asarray(getattr(np, word)(cells, axis=1, ddof=ddof), dtype)
-    size = np.abs(cells).max(axis=1, initial=0).astype("f8")
-    if (size > np.sqrt(float(np.finfo(dtype).max)) / (count + 1)).any():
-        raise NotMeant("squares that large")
-    eps = oracle.eps_of(dtype) * (count + 8)
-    off = eps * size**2 * 4
-    if word == "std":  # the root of a number near 0 is off by the root of that
-        off = np.minimum(off / np.maximum(value, 1e-300), np.sqrt(off)) + eps * value
-    return oracle.Value(value, off + oracle.TINY)
 
 
 def einsum(spec, values):
     values = arrays_only(values)
     xs = [v.x for v in values]
     dtype = meaning.promoted(*xs)
+    if any(len(set(zip(spec, x.shape))) != len(set(spec[: x.ndim])) for x in xs[:1]):
+        raise NotMeant("an index of two lengths")  # NumPy takes the 1 of 0 and 1
     if dtype.kind in "fc" and not all(np.isfinite(x).all() for x in xs):
         raise NotMeant("a product of what is not finite")
     try:
@@ -191,7 +175,7 @@ def function(node, values):
     named = {key: value for key, value in given if key}
     values = arrays_only(values)
     try:
-        if name in oracle.REDUCTIONS or name in ("var", "std"):
+        if name in oracle.REDUCTIONS:
             return reduced(name, *values, *positional, **named)
         if name in CREATED:
             return oracle.Value(CREATED[name](*positional, **named))
