@@ -237,4 +237,19 @@ static inline int64_t ar_common_multiple(int64_t a, int64_t b)
 static inline int64_t ar_min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t ar_max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* ---- Tiles (tiling.c) ------------------------------------------------------------------------ */
+
+/* A grid of tiles, numbered in C order. */
+typedef struct {
+    int     rank;
+    int64_t count;                 /* of boxes; 0 when there are no cells */
+    int64_t shape[ARRAS_MAX_RANK]; /* of all cells */
+    int64_t tile[ARRAS_MAX_RANK];  /* of one tile; those at the end may be smaller */
+    int64_t tiles[ARRAS_MAX_RANK]; /* along each axis */
+} ar_tiling;
+
+/* For tiles of another's choice: counts them. */
+void ar_tiling_count(ar_tiling *tiling);
+void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number);
+
 #endif

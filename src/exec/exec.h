@@ -167,4 +167,49 @@ arras_status ar_execution_reads(ar_box *out, const ar_execution *exec, int array
 /* For people: passes, tiles, bytes. */
 void ar_execution_explain(ar_text *out, const ar_execution *exec);
 
+/* ---- Passes over memory (memory_pass.c) ------------------------------------------------------ */
+
+/* Where all arrays that come from outside lie in memory, a pass is its stages and where their
+ * operands are: one stage, or a band of stages that run one after the other in every tile, so that
+ * what they hand on stays in the cache. */
+
+/* For a tile of rows lo <= i < hi a stage computes the rows stride*lo - before up to
+ * stride*(hi-1) + after of an axis of its results. */
+typedef struct {
+    int     axis;
+    int64_t length; /* of the axis */
+    int64_t stride, before, after;
+} ar_row_range;
+
+/* An array that there is only in tiles: each thread has it in scratch memory. */
+typedef struct {
+    int            stage; /* of the pass, that computes it */
+    int64_t        offset;
+    const int64_t *strides;
+    int64_t        row_bytes; /* the stride along the axis of the rows */
+} ar_tile_array;
+
+typedef struct {
+    const ar_stage       *stage;
+    ar_operands           operands; /* of those that lie in memory as a whole */
+    const ar_tile_array **inner;    /* by operand, for those that do not; NULL: all do */
+    ar_row_range          rows;
+    int                   rank; /* of its results */
+} ar_memory_stage;
+
+typedef struct {
+    int              nstages;
+    ar_memory_stage *stages;
+    ar_tiling        tiling; /* of the last; along one axis where there are several */
+    char            *scratch;
+    int64_t          scratch_bytes; /* of each thread */
+} ar_memory_pass;
+
+/* Stages that run in one band, and operands of each, at most. */
+enum { AR_MOST_ROW_STAGES = 64, AR_MOST_ROW_OPERANDS = 60 };
+
+/* A task function: tiles of an ar_memory_pass. */
+arras_status ar_memory_pass_run(void *context, int64_t first, int64_t last, int thread,
+                                arras_error *err);
+
 #endif

@@ -133,15 +133,6 @@ arras_status ar_plan_traffic(int64_t *out, const ar_plan *plan, const ar_band_pl
 
 /* ---- Tiles (tile.c) -------------------------------------------------------------------------- */
 
-/* The boxes into which the cells of a step are cut: a grid of tiles, numbered in C order. */
-typedef struct {
-    int     rank;                  /* of the boxes: 1 for a flat step, whatever its arrays */
-    int64_t count;                 /* of boxes; 0 when there are no cells */
-    int64_t shape[ARRAS_MAX_RANK]; /* of all cells */
-    int64_t tile[ARRAS_MAX_RANK];  /* of one tile; those at the end may be smaller */
-    int64_t tiles[ARRAS_MAX_RANK]; /* along each axis */
-} ar_tiling;
-
 typedef struct {
     int     threads;
     int64_t bytes; /* that a tile should touch at most */
@@ -151,9 +142,6 @@ typedef struct {
 /* shape: of the results, as numbers. */
 void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, const int64_t *sizes,
                     const ar_tile_options *options);
-/* For tiles of another's choice: counts them. */
-void ar_tiling_count(ar_tiling *tiling);
-void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number);
 
 /* ---- Memory (place.c) ------------------------------------------------------------------------ */
 

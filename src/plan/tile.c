@@ -233,15 +233,6 @@ static void fill_from_last(ar_tiling *t, int64_t cells, bool exact)
     }
 }
 
-void ar_tiling_count(ar_tiling *t)
-{
-    t->count = 1;
-    for (int axis = 0; axis < t->rank; axis++) {
-        t->tiles[axis] = (t->shape[axis] + t->tile[axis] - 1) / t->tile[axis];
-        t->count *= t->tiles[axis];
-    }
-}
-
 void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, const int64_t *sizes,
                     const ar_tile_options *options)
 {
@@ -269,13 +260,4 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
     }
     fill_from_last(out, wanted_cells(step, cells, sizes, options), options->exact);
     ar_tiling_count(out);
-}
-
-void ar_tiling_box(int64_t *lo, int64_t *hi, const ar_tiling *tiling, int64_t number)
-{
-    for (int axis = tiling->rank - 1; axis >= 0; axis--) {
-        lo[axis] = number % tiling->tiles[axis] * tiling->tile[axis];
-        hi[axis] = ar_min64(lo[axis] + tiling->tile[axis], tiling->shape[axis]);
-        number /= tiling->tiles[axis];
-    }
 }

@@ -21,7 +21,8 @@ static arras_status make_step(ar_file_launch *f, int number, arras_error *err)
     for (int k = 0; k < step->ninputs; k++)
         shapes[step->form.n + k] = f->exec.arrays[step->inputs[k]].shape;
     f->exec.stages[number] = &s->stage;
-    return ar_step_stage_make(s, f->core, number, f->sizes, shapes, &f->arena, err);
+    ar_step_stage_make(s, f->core, number, f->sizes, shapes);
+    return ar_step_stage_look(s, &f->arena, err);
 }
 
 /* ---- An output that is another array too ----------------------------------------------------- */

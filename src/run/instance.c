@@ -135,69 +135,68 @@ static bool reads_far(const arras_run *run, const ar_step *step)
     return false;
 }
 
-static ar_multiplier choose_multiplier(const arras_run *run, const ar_step *step,
-                                       const ar_kernel_args *args)
+static ar_kernel_args args_of(const ar_step_run *s)
 {
-    const ar_gemm *gemm = step->gemm;
-    ar_multiplier  by = AR_BY_KERNEL;
-    int64_t        terms;
+    const ar_operands *o = &s->alone.operands;
 
-    if (gemm && run->arrays[step->results[0]].count > 0 &&
-        ar_dim_value(&terms, run->core->optimised, gemm->terms, run->sizes, NULL) == ARRAS_OK)
-        by = ar_multiplier_choose(gemm, args->shapes[0], terms);
-    return by != AR_BY_KERNEL && ar_multiplier_takes(by, gemm, args) ? by : AR_BY_KERNEL;
+    return (ar_kernel_args){ .data = o->origins, .strides = o->strides, .shapes = o->shapes };
 }
 
 /* What is shared by boxes should stay in the last cache: where several steps share much, those that
  * come later go without. */
 static void cut_multiplication(arras_run *run, ar_step_run *s, int threads)
 {
-    const ar_gemm *gemm = s->step->gemm;
+    const ar_gemm *gemm = s->stage.step->gemm;
+    ar_kernel_args args = args_of(s);
     int64_t        cache = run->core->plan.machine->cache[3];
-    int64_t        bytes = ar_multiply_shared_bytes(s->by, gemm, &s->args, threads, cache);
+    int64_t        bytes = ar_multiply_shared_bytes(s->stage.engine, gemm, &args, threads, cache);
 
     bytes = (bytes + AR_BLOCK_ALIGN - 1) / AR_BLOCK_ALIGN * AR_BLOCK_ALIGN;
     if (bytes <= cache - run->shared_bytes)
         s->shared_bytes = bytes;
     run->shared_bytes += s->shared_bytes;
-    ar_multiply_tiling(&s->tiling, s->by, gemm, &s->args, threads, s->shared_bytes > 0);
+    ar_multiply_tiling(&s->pass.tiling, s->stage.engine, gemm, &args, threads, s->shared_bytes > 0);
 }
 
-static void open_step(arras_run *run, int number, char **data, const int64_t **lists)
+static void cut_step(arras_run *run, ar_step_run *s)
 {
-    const ar_step  *step = &run->core->plan.steps[number];
-    ar_step_run    *s = &run->steps[number];
-    int             n = operand_count(step);
+    const ar_step  *step = s->stage.step;
+    ar_kernel_args  args = args_of(s);
     ar_tile_options options = { run->program->threads, run->program->tile_bytes,
                                 run->program->tile_bytes > 0 };
 
     if (options.bytes == 0)
         options.bytes = run->core->plan.machine->cache[2] / 2;
-    *s = (ar_step_run){ .step = step,
-                        .home = number,
-                        .kernel = run->core->kernels[step->code],
-                        .data = data,
-                        .strides = lists,
-                        .shapes = lists + n };
+    if (s->stage.engine != AR_BY_KERNEL && !ar_multiplier_takes(s->stage.engine, step->gemm, &args))
+        s->stage.engine = AR_BY_KERNEL;
+    if (s->stage.engine != AR_BY_KERNEL)
+        cut_multiplication(run, s, options.threads);
+    else
+        ar_tiling_make(&s->pass.tiling, step, s->stage.shapes[0], run->sizes, &options);
+    s->stage.in_cells = step->nest.flat;
+}
+
+static void open_step(arras_run *run, int number, char **origins, const int64_t **lists)
+{
+    const ar_step *step = &run->core->plan.steps[number];
+    ar_step_run   *s = &run->steps[number];
+    int            n = operand_count(step);
+
     for (int k = 0; k < n; k++) {
         const ar_tensor *tensor = &run->arrays[operand_array(step, k)];
 
-        s->data[k] = tensor->data;
-        s->strides[k] = tensor->strides;
-        s->shapes[k] = tensor->shape;
+        origins[k] = tensor->data;
+        lists[k] = tensor->shape;
+        lists[n + k] = tensor->strides;
     }
-    s->args = (ar_kernel_args){ s->data,
-                                s->strides,
-                                s->shapes,
-                                run->sizes,
-                                should_stream(run, step) ? ar_streaming() : NULL,
-                                ar_folds(),
-                                reads_far(run, step) };
-    s->by = choose_multiplier(run, step, &s->args);
-    if (s->by != AR_BY_KERNEL)
-        cut_multiplication(run, s, options.threads);
-    else
-        ar_tiling_make(&s->tiling, step, s->shapes[0], run->sizes, &options);
+    s->home = number;
+    ar_step_stage_make(&s->stage, run->core, number, run->sizes, lists);
+    s->stage.whole = true;
+    s->alone = (ar_memory_stage){ .stage = &s->stage.stage, .rank = step->rank };
+    s->alone.operands =
+        (ar_operands){ origins, lists, lists + n, should_stream(run, step), reads_far(run, step) };
+    s->pass = (ar_memory_pass){ .nstages = 1, .stages = &s->alone };
+    cut_step(run, s);
 }
 
 /* Steps share it: what a thread has is for the box it is in.  Without it products take longer. */
@@ -207,21 +206,22 @@ static void make_multiply_room(arras_run *run)
 
     for (int i = 0; i < run->nsteps; i++) {
         const ar_step_run *s = &run->steps[i];
+        ar_kernel_args     args = args_of(s);
         int64_t            lo[ARRAS_MAX_RANK], lengths[ARRAS_MAX_RANK];
 
-        if (s->by == AR_BY_KERNEL || s->tiling.count == 0)
+        if (s->stage.engine == AR_BY_KERNEL || s->pass.tiling.count == 0)
             continue;
-        ar_tiling_box(lo, lengths, &s->tiling, 0); /* no other is larger */
-        bytes = ar_max64(
-            bytes, ar_multiply_room(s->by, s->step->gemm, &s->args, lengths, s->shared_bytes > 0));
+        ar_tiling_box(lo, lengths, &s->pass.tiling, 0); /* no other is larger */
+        bytes = ar_max64(bytes, ar_multiply_room(s->stage.engine, s->stage.step->gemm, &args,
+                                                 lengths, s->shared_bytes > 0));
     }
     if (bytes == 0)
         return;
     bytes = (bytes + AR_BLOCK_ALIGN - 1) / AR_BLOCK_ALIGN * AR_BLOCK_ALIGN;
     run->room = ar_buffer_take(bytes * run->program->threads);
     for (int i = 0; i < run->nsteps; i++) {
-        run->steps[i].room = run->room;
-        run->steps[i].room_bytes = bytes;
+        run->steps[i].stage.room = run->room;
+        run->steps[i].stage.room_bytes = bytes;
     }
 }
 
@@ -232,16 +232,18 @@ static void share_memory(arras_run *run)
 
     run->shared = run->shared_bytes > 0 ? ar_buffer_take(run->shared_bytes) : NULL;
     for (int i = 0; i < run->nsteps; i++) {
-        ar_step_run *s = &run->steps[i];
+        ar_step_run   *s = &run->steps[i];
+        ar_step_stage *stage = &s->stage;
+        ar_kernel_args args = args_of(s);
 
         if (s->shared_bytes == 0)
             continue;
-        s->shared = run->shared ? ar_arena_alloc(&run->arena, 1, sizeof *s->shared) : NULL;
-        if (s->shared)
-            ar_multiply_share(s->shared, s->step->gemm, &s->args, run->program->threads,
+        stage->shared = run->shared ? ar_arena_alloc(&run->arena, 1, sizeof *stage->shared) : NULL;
+        if (stage->shared)
+            ar_multiply_share(stage->shared, stage->step->gemm, &args, run->program->threads,
                               run->shared + at);
         else
-            s->room = NULL;
+            stage->room = NULL;
         at += s->shared_bytes;
     }
 }
@@ -249,8 +251,8 @@ static void share_memory(arras_run *run)
 /* Before boxes of a step run: what they shared last time is not what they share now. */
 static void forget_shared(ar_step_run *s)
 {
-    if (s->shared)
-        ar_product_shared_turn(&s->shared->strips);
+    if (s->stage.shared)
+        ar_product_shared_turn(&s->stage.shared->strips);
 }
 
 void ar_instance_begin(arras_run *run)
@@ -280,24 +282,6 @@ static arras_status open_steps(arras_run *run, arras_error *err)
     return list_places(run, err);
 }
 
-/* A kernel that gives up says only that: the reference evaluator knows the words. */
-static arras_status run_tiles(void *context, int64_t first, int64_t last, int thread,
-                              arras_error *err)
-{
-    const ar_step_run *s = context;
-    int64_t            lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
-
-    for (int64_t tile = first; tile < last; tile++) {
-        ar_tiling_box(lo, hi, &s->tiling, tile);
-        if (s->by != AR_BY_KERNEL)
-            ar_multiply(s->by, s->step->gemm, &s->args, lo, hi,
-                        s->room ? s->room + thread * s->room_bytes : NULL, s->shared);
-        else if (s->kernel(&s->args, lo, hi))
-            return ar_fail(err, ARRAS_EINDEX, "an index is outside its array");
-    }
-    return ARRAS_OK;
-}
-
 arras_status ar_step_run_all(ar_step_run *step, ar_pool *pool, arras_error *err)
 {
     ar_taskgraph *tasks = NULL;
@@ -307,7 +291,9 @@ arras_status ar_step_run_all(ar_step_run *step, ar_pool *pool, arras_error *err)
     forget_shared(step);
     if (status == ARRAS_OK)
         status = ar_taskgraph_add(
-            &number, tasks, (ar_task){ run_tiles, step, step->tiling.count, "constants" }, err);
+            &number, tasks,
+            (ar_task){ ar_memory_pass_run, &step->pass, step->pass.tiling.count, "constants" },
+            err);
     if (status == ARRAS_OK)
         status = ar_taskgraph_instantiate(tasks, err);
     if (status == ARRAS_OK)
@@ -350,11 +336,10 @@ static arras_status add_tasks(arras_run *run, arras_error *err)
 
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++) {
         ar_step_run *step = &run->steps[s];
-        ar_task      task = { run_tiles, step, step->tiling.count, step_name(run, s) };
+        ar_task      task = { ar_memory_pass_run, &step->pass, step->pass.tiling.count,
+                              step_name(run, s) };
 
-        if (step->band)
-            task = (ar_task){ ar_band_run, step->band, step->band->tiles, task.name };
-        else if (step->step->constant || step->home != s)
+        if (step->stage.step->constant || step->home != s)
             task.parts = 0;
         status = ar_taskgraph_add(&number, run->tasks, task, err);
     }

@@ -64,7 +64,7 @@ static void find_heirs(placer *p)
         const ar_step *step = &plan_of(p)->steps[s];
         int            heir = p->block_of[step->results[0]];
 
-        if (home(p, s) != s || p->run->steps[s].band) /* others run in between */
+        if (home(p, s) != s || p->run->steps[s].pass.nstages > 1) /* others run in between */
             continue;
         for (int k = 0; heir >= 0 && step->form.n == 1 && k < step->ninputs; k++) {
             int from = p->block_of[step->inputs[k]];
@@ -144,26 +144,24 @@ static arras_status move_in(placer *p, int block, int s)
     return status;
 }
 
-static arras_status move_results_in(placer *p, const ar_step *step, int task)
+static arras_status move_results_in(placer *p, const ar_stage *stage, int task)
 {
     arras_status status = ARRAS_OK;
 
-    for (int k = 0; k < step->form.n && status == ARRAS_OK; k++)
-        if (p->block_of[step->results[k]] >= 0)
-            status = move_in(p, p->block_of[step->results[k]], task);
+    for (int k = 0; k < stage->nresults && status == ARRAS_OK; k++)
+        if (p->block_of[stage->results[k]] >= 0)
+            status = move_in(p, p->block_of[stage->results[k]], task);
     return status;
 }
 
 /* Of a task, in the order in which the tasks come: a band comes where its last step does. */
 static arras_status order_by_memory(placer *p, int s)
 {
-    const ar_band *band = p->run->steps[s].band;
-    arras_status   status = ARRAS_OK;
+    const ar_memory_pass *pass = &p->run->steps[s].pass;
+    arras_status          status = ARRAS_OK;
 
-    if (home(p, s) == s && !band)
-        status = move_results_in(p, &plan_of(p)->steps[s], s);
-    for (int i = 0; band && i < band->n && status == ARRAS_OK; i++)
-        status = move_results_in(p, band->members[i].step->step, s);
+    for (int i = 0; home(p, s) == s && i < pass->nstages && status == ARRAS_OK; i++)
+        status = move_results_in(p, pass->stages[i].stage, s);
     return status;
 }
 

@@ -191,7 +191,7 @@ static arras_status fill_constants(ar_variant *v, arras_run *run, arras_error *e
     for (int a = 0; a < run->core->plan.narrays && status == ARRAS_OK; a++)
         status = place_constant(run, a, err);
     for (int s = 0; s < run->nsteps && status == ARRAS_OK; s++)
-        if (run->steps[s].step->constant)
+        if (run->steps[s].stage.step->constant)
             status = ar_step_run_all(&run->steps[s], run->program->pool, err);
     for (int a = 0; a < run->core->plan.narrays && status != ARRAS_OK; a++) {
         ar_buffer_give(v->constants[a]);
@@ -347,7 +347,7 @@ static arras_status start_trace(arras_run *run, arras_error *err)
         return ARRAS_OK;
     }
     for (int s = 0; s < run->nsteps; s++)
-        records += ar_min64(run->steps[s].tiling.count, 1024);
+        records += ar_min64(run->steps[s].pass.tiling.count, 1024);
     if (!run->trace)
         status = ar_trace_new(&run->trace, records, err);
     if (status == ARRAS_OK) {

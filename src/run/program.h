@@ -8,7 +8,7 @@
 #ifndef AR_RUN_PROGRAM_H
 #define AR_RUN_PROGRAM_H
 
-#include "run/run.h"
+#include "run/step_stage.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,52 +42,15 @@ typedef struct ar_variant {
     struct ar_variant *next;
 } ar_variant;
 
-/* ---- Instances (instance.c, instance_memory.c) ----------------------------------------------- */
+/* ---- Instances (instance.c, instance_bands.c, instance_memory.c) ----------------------------- */
 
 typedef struct {
-    const ar_step  *step;
-    ar_kernel      *kernel;
-    ar_kernel_args  args;
-    char          **data; /* args.data */
-    const int64_t **strides, **shapes;
-    ar_tiling       tiling;
-    ar_multiplier   by;         /* whom it is computed */
-    char           *room;       /* for each thread, where it is not a kernel */
-    int64_t         room_bytes; /* of one thread's */
+    ar_step_stage   stage;
+    ar_memory_stage alone; /* its pass, where it is in no band */
+    ar_memory_pass  pass;  /* of it alone, or of the band of which it is the last */
     int64_t         shared_bytes; /* of what its boxes share; 0: nothing */
-    ar_multiply_shared *shared;   /* NULL also where there was no memory */
-    int             home; /* the last step of its band: mostly its own number */
-    struct ar_band *band; /* of the last step of a band; else NULL */
+    int             home;         /* the last step of its band: mostly its own number */
 } ar_step_run;
-
-/* An array that is only used in a band, tile by tile (band_run.c). */
-typedef struct {
-    int            array;  /* in the plan */
-    int            member; /* that computes it */
-    int64_t        offset; /* in scratch memory */
-    const int64_t *strides;   /* there */
-    int64_t        row_bytes; /* the stride along the axis that is cut */
-} ar_band_array;
-
-typedef struct {
-    ar_step_run          *step;
-    ar_band_place         place;
-    int64_t               length;    /* of the axis that is cut */
-    int64_t               row_cells; /* of the result */
-    ar_stream            *stream;
-    bool                  far;   /* some of what it reads is in memory, not in a cache */
-    const ar_band_array **links; /* for each operand; NULL: it lies in memory as a whole */
-} ar_band_member;
-
-typedef struct ar_band {
-    int             n, narrays;
-    ar_band_member *members; /* in the order in which they run; the last has the tiles' rows */
-    ar_band_array  *arrays;
-    int64_t         rows; /* of a tile */
-    int64_t         tiles;
-    int64_t         scratch_bytes; /* for each thread */
-    char           *scratch;
-} ar_band;
 
 /* A binding as it was given, copied, so that the next launch can see what changed. */
 typedef struct {
@@ -115,7 +78,7 @@ struct arras_run {
     bool          *in_band; /* by array: it is nowhere as a whole */
     int           *places; /* operands that are array a: places[first_place[a] ...] */
     int           *first_place;
-    char         **operands; /* of all steps, one after the other */
+    char         **operands; /* origins of all steps', one after the other */
     int            noperands;
     ar_step_run   *steps;
     int            nsteps;
@@ -164,8 +127,6 @@ bool ar_instance_set(arras_run *run, int array, char *data, const int64_t *strid
 /* Decides which steps run together, now that sizes are known. */
 arras_status ar_instance_bands(arras_run *run, arras_error *err);
 void         ar_instance_bands_free(arras_run *run);
-/* A task function: tiles of an ar_band. */
-arras_status ar_band_run(void *context, int64_t first, int64_t last, int thread, arras_error *err);
 
 /* Runs one step to the end; for constants. */
 arras_status ar_step_run_all(ar_step_run *step, ar_pool *pool, arras_error *err);

@@ -1,5 +1,5 @@
 /* step_stage.c -- the cells of one box of a step's results, on arrays that need not be whole. */
-#include "run/step_stage.h"
+#include "run/program.h"
 
 #include <string.h>
 
@@ -135,18 +135,23 @@ static int run_flat(const ar_step_stage *s, ar_kernel *kernel, ar_kernel_args ar
 /* ---- Products -------------------------------------------------------------------------------- */
 
 static void multiply(const ar_step_stage *s, const ar_kernel_args *args, const int64_t *lo,
-                     const int64_t *hi)
+                     const int64_t *hi, int thread)
 {
+    char   *own = s->room ? s->room + thread * s->room_bytes : NULL;
     int64_t lengths[ARRAS_MAX_RANK], bytes;
-    void   *room = NULL;
+    void   *taken = NULL;
 
+    if (s->whole) {
+        ar_multiply(s->engine, s->step->gemm, args, lo, hi, own, s->shared);
+        return;
+    }
     for (int axis = 0; axis < s->step->rank; axis++)
         lengths[axis] = hi[axis] - lo[axis];
     bytes = ar_multiply_room(s->engine, s->step->gemm, args, lengths, false);
     if (bytes > 0)
-        room = ar_buffer_take(bytes);
-    ar_multiply(s->engine, s->step->gemm, args, lo, hi, room, NULL);
-    ar_buffer_give(room);
+        taken = ar_buffer_take(bytes);
+    ar_multiply(s->engine, s->step->gemm, args, lo, hi, taken, NULL);
+    ar_buffer_give(taken);
 }
 
 /* ---- All kinds ------------------------------------------------------------------------------- */
@@ -198,21 +203,23 @@ static arras_status compute(const ar_stage *stage, const ar_operands *operands, 
                                   ar_folds(),
                                   operands->inputs_uncached };
 
-    (void)thread;
-    if (s->engine != AR_BY_KERNEL && ar_multiplier_takes(s->engine, s->step->gemm, &args))
-        multiply(s, &args, lo, hi);
-    else if (s->step->nest.flat)
+    if (s->engine != AR_BY_KERNEL &&
+        (s->whole || ar_multiplier_takes(s->engine, s->step->gemm, &args)))
+        multiply(s, &args, lo, hi, thread);
+    else if (s->step->nest.flat && !s->in_cells)
         failed = run_flat(s, kernel, args, operands, lo, hi);
     else
         failed = kernel(&args, lo, hi);
-    return failed ? explain(s, operands, lo, hi, err) : ARRAS_OK;
+    if (!failed)
+        return ARRAS_OK;
+    return s->whole ? ar_fail(err, ARRAS_EINDEX, "an index is outside its array")
+                    : explain(s, operands, lo, hi, err);
 }
 
 static const ar_stage_type step_type = { need, compute, widen, wants_dense };
 
-arras_status ar_step_stage_make(ar_step_stage *out, const ar_core *core, int step,
-                                const int64_t *sizes, const int64_t *const *shapes, ar_arena *arena,
-                                arras_error *err)
+void ar_step_stage_make(ar_step_stage *out, const ar_core *core, int step, const int64_t *sizes,
+                        const int64_t *const *shapes)
 {
     const ar_step *s = &core->plan.steps[step];
 
@@ -224,5 +231,9 @@ arras_status ar_step_stage_make(ar_step_stage *out, const ar_core *core, int ste
         .shapes = shapes,
         .engine = choose_engine(core, s, sizes, shapes[0]),
     };
-    return ar_step_reads(&out->reads, s, sizes, arena, err);
+}
+
+arras_status ar_step_stage_look(ar_step_stage *s, ar_arena *arena, arras_error *err)
+{
+    return ar_step_reads(&s->reads, s->step, s->sizes, arena, err);
 }

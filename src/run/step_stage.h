@@ -3,7 +3,7 @@
 #ifndef AR_STEP_STAGE_H
 #define AR_STEP_STAGE_H
 
-#include "run/program.h"
+#include "run/run.h"
 
 /* ---- What a step reads (step_needs.c) -------------------------------------------------------- */
 
@@ -34,12 +34,20 @@ typedef struct {
     const int64_t *sizes;
     const int64_t *const *shapes; /* of results, then of inputs */
     ar_multiplier  engine;        /* that computes it */
-    ar_reads       reads;
+    ar_reads       reads;         /* where arrays need not be whole */
+
+    /* In an instance, where all arrays are whole: */
+    bool                whole;      /* then the launch finds out what a fault was */
+    bool                in_cells;   /* boxes are ranges of cells, in C order */
+    char               *room;       /* for each thread, of products; NULL: none */
+    int64_t             room_bytes; /* of one thread's */
+    ar_multiply_shared *shared;     /* NULL also where there was no memory */
 } ar_step_stage;
 
-/* Keeps sizes and shapes.  What it makes is the arena's. */
-arras_status ar_step_stage_make(ar_step_stage *out, const ar_core *core, int step,
-                                const int64_t *sizes, const int64_t *const *shapes,
-                                ar_arena *arena, arras_error *err);
+/* Keeps sizes and shapes. */
+void ar_step_stage_make(ar_step_stage *out, const ar_core *core, int step, const int64_t *sizes,
+                        const int64_t *const *shapes);
+/* So that it can be asked what it needs.  What it makes is the arena's. */
+arras_status ar_step_stage_look(ar_step_stage *s, ar_arena *arena, arras_error *err);
 
 #endif

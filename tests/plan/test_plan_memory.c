@@ -131,7 +131,8 @@ static bool is_in_place(const arras_run *run, int from, int to)
     int            writer = run->core->plan.arrays[to].step;
     const ar_step *step = &run->core->plan.steps[writer];
 
-    if (step->form.n > 1 || run->steps[writer].home != writer || run->steps[writer].band)
+    if (step->form.n > 1 || run->steps[writer].home != writer ||
+        run->steps[writer].pass.nstages > 1)
         return false;
     for (int k = 0; k < step->ninputs; k++)
         if (step->inputs[k] == from && !step->same_cell[k])
