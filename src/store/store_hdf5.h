@@ -169,8 +169,8 @@ bool ar_h5_is_broken_heap(int fd, uint64_t at, const void *data, size_t n);
  * for all of it (store_hdf5_header.c). */
 bool ar_h5_is_broken_name_heap(const void *data, size_t n, uint64_t file_size);
 /* What is damaged in the header of an object that begins here, NULL if nothing is: links into other
- * files whose names do not end, behind which libhdf5 1.10 reads on; chunks without lengths, by which
- * it divides; blocks for which it takes memory without end (store_hdf5_header.c). */
+ * files whose names do not end, behind which libhdf5 1.10 reads on; chunks without lengths, by
+ * which it divides; blocks for which it takes memory without end (store_hdf5_header.c). */
 const char *ar_h5_what_is_broken(int fd, int64_t base, uint64_t at);
 /* The names of all attributes that can be read without harm, each with its NUL. */
 void ar_h5_attributes_find(ar_text *names, hid_t object);
