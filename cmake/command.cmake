@@ -21,7 +21,7 @@ foreach(text IN LISTS help_texts)
 endforeach()
 
 # All but main(), so that tests can link what they test.
-file(GLOB command_parts CONFIGURE_DEPENDS cmd/*.c)
+file(GLOB command_parts CONFIGURE_DEPENDS cmd/*.c cmd/*/*.c)
 list(FILTER command_parts EXCLUDE REGEX "/main\\.c$")
 add_library(arras_command_parts STATIC ${command_parts})
 target_include_directories(arras_command_parts PRIVATE ${PROJECT_BINARY_DIR}/generated)

@@ -25,15 +25,14 @@ endforeach()
 
 # Programs that are kept on disk are those of one generator: that of these sources.
 file(GLOB generator_sources CONFIGURE_DEPENDS include/arras/*.h src/base/*.[ch] src/ir/*.[ch]
-     src/ir/*.def src/ir/*.inc src/opt/*.[ch] src/plan/*.[ch] src/gen/*.[ch] src/api/compile.c
-     src/api/kept_program.c)
+     src/ir/*.def src/ir/*.inc src/opt/*.[ch] src/plan/*.[ch] src/gen/*.[ch] src/compile/*.[ch])
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_sources})
 set(generator)
 foreach(source IN LISTS generator_sources)
     file(SHA256 ${source} hash)
     string(SHA256 generator "${generator}${hash}")
 endforeach()
-set_source_files_properties(src/api/kept_program.c PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(src/compile/kept_program.c PROPERTIES COMPILE_DEFINITIONS
                                                               ARRAS_GENERATOR="${generator}")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
@@ -42,7 +41,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
     set_source_files_properties(src/product/product_avx512.c PROPERTIES COMPILE_OPTIONS -mavx512f)
 endif()
 
-file(GLOB sources CONFIGURE_DEPENDS src/*/*.c)
+file(GLOB sources CONFIGURE_DEPENDS src/*/*.c src/*/*/*.c)
 add_library(arras_objects OBJECT ${sources})
 set_target_properties(arras_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
                                                C_VISIBILITY_PRESET hidden)

@@ -74,5 +74,5 @@ arras_leaf_package(JANSSON jansson)
 # ---- HDF5, and with it netCDF-4 ----------------------------------------------------------------
 
 # Plain "hdf5" may be the one for MPI.  Scales of dimensions are in a library of their own.
-# src/store/hdf5_library.h says why it is loaded.
+# src/store/hdf5/hdf5_library.h says why it is loaded.
 arras_leaf_loaded(HDF5 hdf5-serial hdf5_hl)

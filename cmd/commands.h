@@ -2,7 +2,7 @@
 #ifndef CMD_COMMANDS_H
 #define CMD_COMMANDS_H
 
-#include "cmd/array.h"
+#include "cmd/io/array.h"
 #include "cmd/options.h"
 
 /* argv[0] is the name of the subcommand.  They return the exit status: 0 or 1. */

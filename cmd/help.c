@@ -5,7 +5,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/help_text.h"
-#include "cmd/letters.h"
+#include "cmd/show/letters.h"
 #include "lang/lang.h"
 
 enum { OPT_MAN, OPT_WORDS };

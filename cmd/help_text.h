@@ -2,7 +2,7 @@
 #ifndef CMD_HELP_TEXT_H
 #define CMD_HELP_TEXT_H
 
-#include "cmd/array.h"
+#include "cmd/io/array.h"
 
 typedef struct cmd_topic {
     const char *name;

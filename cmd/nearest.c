@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cmd/commands.h"
-#include "cmd/letters.h"
+#include "cmd/show/letters.h"
 
 #define MAX_WORD 40 /* longer words get no suggestion */
 

@@ -3,7 +3,7 @@
 #ifndef CMD_OPTIONS_H
 #define CMD_OPTIONS_H
 
-#include "cmd/array.h"
+#include "cmd/io/array.h"
 
 typedef struct cmd_option {
     const char *name;     /* "threads" for --threads; NULL ends a table */

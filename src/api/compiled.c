@@ -1,5 +1,5 @@
 /* compiled.c -- compiled programs as the public header has them. */
-#include "api/compile.h"
+#include "compile/compile.h"
 
 #include <string.h>
 

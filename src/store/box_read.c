@@ -1,6 +1,6 @@
 /* box_read.c -- boxes of cells from any source: chunks are fetched, decoded and cut to the box. */
 #include "store/boxes.h"
-#include "store/flat.h"
+#include "store/flat/flat.h"
 
 #include <string.h>
 

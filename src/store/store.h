@@ -9,7 +9,7 @@
 #define AR_STORE_H
 
 #include "base/base.h"
-#include "store/codec.h"
+#include "store/codec/codec.h"
 
 #include <stdatomic.h>
 

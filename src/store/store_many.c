@@ -1,7 +1,7 @@
 /* store_many.c -- a directory of .npy or HDF5 files as one array: the files in natural order, one
  * after the other along axis 0.  All have the same type and, but for axis 0, the same shape. */
+#include "store/safe/store_file.h"
 #include "store/store.h"
-#include "store/store_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * Such a thread is given the upper end of a long painted block: what is written below its 64 KB
  * does no harm, and is counted.  With sanitizers, or without optimisation, functions take several
  * times as much: then all of it runs, but nothing is counted. */
-#include "api/core_cache.h"
 #include "base/base.h"
+#include "compile/core_cache.h"
 #include "lang/lang.h"
 #include "pool/pool.h"
 #include "store_world.h"

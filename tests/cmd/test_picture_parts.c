@@ -1,5 +1,5 @@
 /* test_picture_parts.c -- what pictures are made of: ticks, statistics, strokes, letters. */
-#include "cmd/picture_canvas.h"
+#include "cmd/show/picture_canvas.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_picture_window.c -- parts of arrays in files as pictures read them: random slices of arrays
  * in several layouts, through windows from a few cells to all of them. */
-#include "cmd/picture_window.h"
+#include "cmd/show/picture_window.h"
 #include "test.h"
 
 #include <ftw.h>

@@ -1,8 +1,8 @@
 /* test_files_memory.c -- arrays in files when the n-th allocation fails, for every n: looked at,
  * read, written, made longer, resumed, streamed and iterated.  No crash, no leak, no half-made
  * file, and ARRAS_ENOMEM or what is right all the same. */
-#include "api/core_cache.h"
 #include "base/base.h"
+#include "compile/core_cache.h"
 #include "store_world.h"
 
 #include <arras/sweep.h>

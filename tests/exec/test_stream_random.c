@@ -1,6 +1,6 @@
 /* test_stream_random.c -- random programs from files to files give the bits of the reference
  * evaluator: for any format, chunks, tiles, number of threads and memory. */
-#include "api/core_cache.h"
+#include "compile/core_cache.h"
 #include "random_programs.h"
 
 #include <ftw.h>

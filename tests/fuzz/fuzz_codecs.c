@@ -1,7 +1,7 @@
 /* fuzz_codecs.c -- any bytes as a stored chunk: cells or one line; and as cells, which come back
  * from what they are encoded to.  The first byte chooses the codecs, two more the size of the
  * chunk. */
-#include "store/codec.h"
+#include "store/codec/codec.h"
 
 #include <stdlib.h>
 #include <string.h>

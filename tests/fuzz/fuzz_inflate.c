@@ -1,8 +1,8 @@
 /* fuzz_inflate.c -- any bytes as three deflate streams that are decoded at once: what is done comes
  * out of libdeflate too, byte for byte.  The first bytes say how they are cut and how much room
  * they have. */
-#include "store/codec.h"
-#include "store/inflate_pair.h"
+#include "store/codec/codec.h"
+#include "store/codec/inflate_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

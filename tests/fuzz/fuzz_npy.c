@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cmd/npy.h"
-#include "cmd/print_array.h"
+#include "cmd/io/npy.h"
+#include "cmd/io/print_array.h"
 
 #define PIPE_BYTES 60000 /* fit a pipe, so that one thread can fill and empty it */
 

@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #if defined ARRAS_HAVE_JANSSON
-#include "store/store_zarr.h"
+#include "store/zarr/store_zarr.h"
 
 static void must(bool holds)
 {

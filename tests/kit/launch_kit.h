@@ -9,7 +9,7 @@
 #ifndef TEST_LAUNCH_KIT_H
 #define TEST_LAUNCH_KIT_H
 
-#include "api/core_cache.h"
+#include "compile/core_cache.h"
 #include "run/run.h"
 #include "test.h"
 

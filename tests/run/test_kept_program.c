@@ -1,8 +1,8 @@
 /* test_kept_program.c -- programs that were compiled before: their optimised graphs come back from
  * bytes as they were, an entry of the cache gives the same kernels and results, and one that is
  * damaged gives nothing. */
-#include "api/core_cache.h"
-#include "api/kept_program.h"
+#include "compile/core_cache.h"
+#include "compile/kept_program.h"
 #include "random_programs.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* test_launch_random.c -- compiled random programs give the bits of the reference evaluator: for
  * any number of threads, any tiles, fused or not, and wherever their arrays lie in memory. */
-#include "api/core_cache.h"
+#include "compile/core_cache.h"
 #include "random_programs.h"
 
 enum { PROGRAMS = 100, MOST_OUTPUTS = 8 };

@@ -2,7 +2,7 @@
  *     encode|decode BYTES CELL_SIZE SIZE CODEC VALUE... ; CODEC VALUE... \n
  * and then BYTES bytes; SIZE is that of the decoded chunk.  Answers are "ok BYTES\n" or
  * "error BYTES\n" and then that many bytes. */
-#include "store/codec.h"
+#include "store/codec/codec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_behind.c -- what is written behind somebody's back is in the file, or its failure is heard
  * of: whole pages and parts of them, by several threads, with a disk that refuses. */
-#include "store/behind.h"
+#include "store/safe/behind.h"
 #include "store_world.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* test_chunk_bands.c -- rows of chunks that are decoded side by side: boxes have the cells of the
  * array, wherever in the ring they are, while several threads take them; each chunk is decoded
  * once; failures leave nothing held. */
-#include "store/codec.h"
+#include "store/codec/codec.h"
 #include "store_world.h"
 
 #include <pthread.h>

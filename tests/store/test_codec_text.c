@@ -1,5 +1,5 @@
 /* test_codec_text.c -- chains of codecs as text, read and printed. */
-#include "store/codec.h"
+#include "store/codec/codec.h"
 #include "test.h"
 
 static ar_codec_chain parsed(const char *text)

@@ -1,6 +1,6 @@
 /* test_codecs.c -- codecs and chains of them: back and forth, known bytes, what is damaged, what is
  * cut off, too little memory; chains as text. */
-#include "store/codec.h"
+#include "store/codec/codec.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_inflate.c -- several deflate streams at once: the same bytes, and the same failures, as one
  * after the other; which streams are done at once; what is cut off, changed, or without memory. */
-#include "store/codec.h"
-#include "store/inflate_pair.h"
+#include "store/codec/codec.h"
+#include "store/codec/inflate_pair.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@ from tally import Tally
 
 MAX_LINES = 700
 MAX_COLUMNS = 100
-NOT_OURS = {".git", "build", "__pycache__"}
+NOT_OURS = {".git", "__pycache__"}
 C_SUFFIXES = {".c", ".h", ".inc", ".cpp"}
 CODE_SUFFIXES = C_SUFFIXES | {".def", ".py", ".sh", ".rb", ".cmake"}
 # What these print and read, and which letters they know, depends on the locale of the process.
@@ -34,7 +34,8 @@ def files_of(tree):
     found = []
     for path in sorted(tree.rglob("*")):
         inside = path.relative_to(tree)
-        if path.is_file() and not NOT_OURS & set(inside.parts) and "corpus" not in inside.parts:
+        ours = inside.parts[0] != "build" and not NOT_OURS & set(inside.parts)
+        if path.is_file() and ours and "corpus" not in inside.parts:
             found.append(inside)
     return found
 
@@ -113,6 +114,21 @@ def missing_openings(tree, files):
     ]
 
 
+def files_that_are_not_there(tree, files):
+    """Sources that documents name between backticks; NAME, ROOM and the like stand for any."""
+    names = {str(path) for path in files} | {path.name for path in files}
+
+    def is_there(named):
+        return named in names or ("/" in named and any(name.endswith("/" + named) for name in names))
+
+    def complaint(line):
+        named = re.findall(r"`([\w./-]+\.(?:c|h|def|inc|py|sh|cmake))`", line)
+        missing = [name for name in named if not re.search(r"[A-Z]{3}", name) and not is_there(name)]
+        return missing and f"there is no {missing[0]}"
+
+    return complaints_by_line(tree, [f for f in files if f.suffix == ".md"], complaint)
+
+
 def find_clang_format():
     for name in ("clang-format-14", "clang-format"):
         program = shutil.which(name)
@@ -141,6 +157,7 @@ def main():
     tally.check("nothing is left for later", unfinished_words(tree, files))
     tally.check("no number depends on the locale", words_of_the_locale(tree, files))
     tally.check("files open with what they are", missing_openings(tree, files))
+    tally.check("documents name files that are there", files_that_are_not_there(tree, files))
     program = find_clang_format()
     if program:
         tally.check("C is formatted", badly_formatted(tree, files, program))

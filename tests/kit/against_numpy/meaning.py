@@ -455,7 +455,7 @@ def meaning_of(op):
     if function is None:
         raise NoCounterpart(
             f"no NumPy counterpart is known for the operation '{op}': "
-            "add one to MEANINGS in tests/against_numpy/meaning.py"
+            "add one to MEANINGS in tests/kit/against_numpy/meaning.py"
         )
     return near(function)
 

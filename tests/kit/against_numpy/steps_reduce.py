@@ -114,7 +114,7 @@ def reduction_of(name):
     if function is None:
         raise meaning.NoCounterpart(
             f"no NumPy counterpart is known for the reduction '{name}': "
-            "add one to REDUCTIONS in tests/against_numpy/steps_reduce.py"
+            "add one to REDUCTIONS in tests/kit/against_numpy/steps_reduce.py"
         )
     return lambda cells: Expected(function(cells, axis=-1))
 
