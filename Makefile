@@ -1,10 +1,10 @@
 # Forwards to CMake, the only build system.  All that is made goes to build/.
 #
 #   make              the library and the examples          make test       all tests
-#   make demo         what Arras does, in a minute          make test-all   with long random runs
-#   make install      to PREFIX (/usr/local)                make fuzz       libFuzzer, FUZZ_SECONDS each
-#   make bench        Arras, C and peers, ratios            make format     lays out the C files
-#   make clean
+#   make demo         what Arras does, in a minute          make check      the quick ones, in a few minutes
+#   make install      to PREFIX (/usr/local)                make test-all   with long random runs
+#   make bench        Arras, C and peers, ratios            make fuzz       libFuzzer, FUZZ_SECONDS each
+#   make clean                                              make format     lays out the C files
 #
 # Each first sees to the Debian packages it needs: tools/setup.
 
@@ -19,7 +19,7 @@ CONFIGURE = cmake -G Ninja -S . -B $(RELEASE) -DCMAKE_BUILD_TYPE=Release --log-l
 BUILD = cmake --build $(RELEASE)
 RUN_TESTS = tools/run_tests --seed $(SEED)
 
-.PHONY: all demo install test test-all fuzz bench format clean
+.PHONY: all demo install check test test-all fuzz bench format clean
 
 all:
 	@tools/setup build
@@ -34,6 +34,10 @@ demo:
 
 install: all
 	cmake --install $(RELEASE) --prefix $(PREFIX)
+
+check:
+	@tools/setup test
+	@$(RUN_TESTS) --quick
 
 test:
 	@tools/setup test
