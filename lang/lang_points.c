@@ -18,6 +18,7 @@ typedef struct {
     row               rows[MOST_ROWS];
     int               nindices, nrows;
     bool              empty, too_large;
+    bool              inexact; /* not all that is left comes from whole numbers */
 } points;
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -89,6 +90,7 @@ static void add_without(points *p, const row *one, const row *other, int index)
     int64_t a = -other->factors[index] / shared, b = one->factors[index] / shared, x, y;
     row     r;
 
+    p->inexact = p->inexact || (one->factors[index] != 1 && other->factors[index] != -1);
     for (int i = 0; i <= MOST_INDICES; i++) {
         bool    is_factor = i < MOST_INDICES;
         int64_t of_one = is_factor ? one->factors[i] : one->constant;
@@ -196,16 +198,20 @@ static int cost_of(const points *p, int index)
     return above * below - above - below;
 }
 
-static void eliminate_all(points *p)
+/* All but one place; 0: all indices. */
+static void eliminate_but(points *p, int kept)
 {
     bool gone[MOST_INDICES] = { true };
 
-    for (int round = 1; round < p->nindices && !p->too_large; round++) {
+    gone[kept] = true;
+    while (!p->too_large) {
         int best = 0;
 
         for (int i = 1; i < p->nindices; i++)
             if (!gone[i] && (best == 0 || cost_of(p, i) < cost_of(p, best)))
                 best = i;
+        if (best == 0)
+            return;
         gone[best] = true;
         eliminate(p, best);
     }
@@ -219,7 +225,7 @@ static bool find_largest(int64_t *out, points *p, const row *form)
 
     value.factors[0] = -1; /* value <= form */
     add_row(p, value);
-    eliminate_all(p);
+    eliminate_but(p, 0);
     for (int i = 0; i < p->nrows && !p->too_large; i++)
         if (p->rows[i].factors[0] < 0) {
             *out = lang_floor_divide(p->rows[i].constant, -p->rows[i].factors[0]);
@@ -258,6 +264,79 @@ lang_interval lang_interval_over_points(const lang_affine *a, const lang_index *
     return r;
 }
 
+/* The rows that are left bound the index from below or above. */
+static lang_interval values_left(const points *p, int place)
+{
+    lang_interval r = { LANG_KNOWN, p->empty, INT64_MIN, INT64_MAX };
+
+    if (p->too_large)
+        return (lang_interval){ LANG_BY_DATA, false, 0, 0 };
+    for (int i = 0; i < p->nrows; i++) {
+        const row *one = &p->rows[i];
+
+        if (one->factors[place] > 0)
+            r.min = -one->constant;
+        else if (one->factors[place] < 0)
+            r.max = one->constant;
+    }
+    r.empty = r.empty || r.max < r.min;
+    r.state = r.empty || !p->inexact ? LANG_KNOWN : LANG_BY_DATA;
+    return r;
+}
+
+/* Where form >= length, or form < 0. */
+static void find_outside(points *p, const lang_read *read, bool beyond)
+{
+    row outside;
+
+    find_points(p, read->affine, NULL, read->around);
+    outside = row_of(p, read->affine, NULL, beyond ? 1 : -1);
+    outside.constant -= beyond ? read->length : 1;
+    add_row(p, outside);
+}
+
+lang_interval lang_values_outside(const lang_read *read, const lang_index *index, bool beyond)
+{
+    points p;
+    int    place;
+
+    find_outside(&p, read, beyond);
+    place = place_of(&p, index);
+    eliminate_but(&p, place);
+    return values_left(&p, place);
+}
+
+static void put_value(points *p, int place, int64_t value)
+{
+    row rows[MOST_ROWS];
+    int nrows = p->nrows;
+
+    for (int i = 0; i < nrows; i++)
+        rows[i] = p->rows[i];
+    p->nrows = 0;
+    for (int i = 0; i < nrows; i++) {
+        int64_t *constant = &rows[i].constant, part;
+
+        if (__builtin_mul_overflow(rows[i].factors[place], value, &part) ||
+            __builtin_add_overflow(*constant, part, constant))
+            p->too_large = true;
+        rows[i].factors[place] = 0;
+        add_row(p, rows[i]);
+    }
+}
+
+bool lang_is_outside_at(const lang_read *read, const lang_index *index, int64_t value, bool beyond)
+{
+    points p;
+    int    place;
+
+    find_outside(&p, read, beyond);
+    place = place_of(&p, index);
+    put_value(&p, place, value);
+    eliminate_but(&p, 0);
+    return !p.empty && !p.too_large && !p.inexact;
+}
+
 /* ---- Where it is ----------------------------------------------------------------------------- */
 
 static row only(int place, int64_t factor, int64_t constant)
@@ -294,6 +373,6 @@ bool lang_find_point(int64_t *values, const lang_affine *a, const lang_index *ar
     }
     for (int i = 0; i < a->nterms; i++)
         values[i] = found[place_of(&all, a->terms[i].index)];
-    eliminate_all(&all);
+    eliminate_but(&all, 0);
     return !all.empty && !all.too_large;
 }

@@ -95,6 +95,12 @@ static lang_interval bound_of(lang_lowering *L, lang_cell *cell, const lang_inde
     return a ? lang_interval_of(a, NULL, around) : (lang_interval){ LANG_BY_DATA, false, 0, 0 };
 }
 
+/* Even if they have one value only: they may shrink to none. */
+static bool has_indices(const lang_cell *bound)
+{
+    return bound && bound->affine && bound->affine->nterms > 0;
+}
+
 static bool settle_given(lang_lowering *L, lang_index *index)
 {
     lang_interval first, end;
@@ -105,8 +111,8 @@ static bool settle_given(lang_lowering *L, lang_index *index)
     end = bound_of(L, index->end, index->around);
     if (first.state == LANG_UNKNOWN || end.state == LANG_UNKNOWN)
         return false;
-    index->moves = first.state != LANG_KNOWN || end.state != LANG_KNOWN || first.min != first.max ||
-                   end.min != end.max;
+    index->moves = first.state != LANG_KNOWN || end.state != LANG_KNOWN ||
+                   has_indices(index->first) || has_indices(index->end);
     if (first.state == LANG_BY_DATA || end.state == LANG_BY_DATA) {
         index->state = LANG_BY_DATA;
         return true;
@@ -298,7 +304,7 @@ static bool is_inside(const lang_read *read, lang_interval r)
 }
 
 /* An index of the result if there is one, else one that is reduced over. */
-static lang_index *index_to_shrink(const lang_read *read)
+lang_index *lang_index_to_shrink(const lang_read *read)
 {
     lang_index *found = NULL;
 
@@ -311,7 +317,8 @@ static lang_index *index_to_shrink(const lang_read *read)
     return found;
 }
 
-static void shrink(const lang_read *read, lang_index *index)
+/* Other indices have the same values for each value of this one. */
+static void shrink_alike(const lang_read *read, lang_index *index)
 {
     int64_t       factor = lang_factor_of(read->affine, index), lo, last;
     lang_interval rest = lang_interval_of(read->affine, index, read->around);
@@ -327,11 +334,55 @@ static void shrink(const lang_read *read, lang_index *index)
     }
     index->lo = lo > index->lo ? lo : index->lo;
     index->hi = last + 1 < index->hi ? last + 1 : index->hi;
-    index->hi = index->hi < index->lo ? index->lo : index->hi;
 }
 
-static void shrink_all(const lang_equation *eq)
+/* One by one, where whole numbers leave gaps.  Of a longer range nothing is left out: an error. */
+static void shrink_by_values(const lang_read *read, lang_index *index, bool beyond)
 {
+    enum { MOST_VALUES = 1000 };
+
+    if ((uint64_t)index->hi - (uint64_t)index->lo > MOST_VALUES)
+        return;
+    while (index->lo < index->hi && lang_is_outside_at(read, index, index->lo, beyond))
+        index->lo++;
+    while (index->lo < index->hi && lang_is_outside_at(read, index, index->hi - 1, beyond))
+        index->hi--;
+}
+
+/* A value at which nothing is read stays; those in the middle that do not exist are found later. */
+static void shrink_by_points(const lang_read *read, lang_index *index)
+{
+    for (int beyond = 0; beyond < 2; beyond++) {
+        lang_interval outside = lang_values_outside(read, index, beyond);
+
+        if (outside.state != LANG_KNOWN)
+            shrink_by_values(read, index, beyond);
+        else if (outside.empty)
+            continue;
+        else if (outside.min <= index->lo)
+            index->lo = outside.max + 1;
+        else if (outside.max >= index->hi - 1)
+            index->hi = outside.min;
+    }
+}
+
+/* Whether it did. */
+static bool shrink(const lang_read *read, lang_index *index)
+{
+    int64_t lo = index->lo, hi = index->hi;
+
+    if (depends_on_others(read->affine, index, read->around))
+        shrink_by_points(read, index);
+    else
+        shrink_alike(read, index);
+    index->hi = index->hi < index->lo ? index->lo : index->hi;
+    return index->lo != lo || index->hi != hi;
+}
+
+static bool shrink_once(const lang_equation *eq)
+{
+    bool shrunk = false;
+
     for (size_t i = 0; i < eq->reads.count; i++) {
         const lang_read *read = eq->reads.items[i];
         lang_index      *index;
@@ -339,9 +390,17 @@ static void shrink_all(const lang_equation *eq)
         if (!read->shrinks || read->guarded || !read->affine ||
             is_inside(read, lang_interval_of(read->affine, NULL, read->around)))
             continue;
-        if ((index = index_to_shrink(read)))
-            shrink(read, index);
+        index = lang_index_to_shrink(read);
+        shrunk = (index && shrink(read, index)) || shrunk;
     }
+    return shrunk;
+}
+
+/* What lies in the middle for one read may be at an end once another has cut. */
+static void shrink_all(const lang_equation *eq)
+{
+    while (shrink_once(eq))
+        ;
 }
 
 /* Where the index of a read is largest or smallest. */

@@ -60,6 +60,18 @@ static void say_range(char *room, size_t size, const lang_read *read, bool beyon
                  hi);
 }
 
+static void say_none(char *room, size_t size, const lang_read *read)
+{
+    const lang_index *index = lang_index_to_shrink(read);
+
+    if (index)
+        snprintf(room, size,
+                 "; its edge is `none`, but only the first and last values of `%s` can be left out",
+                 index->range->symbol->text);
+    else
+        snprintf(room, size, "; its edge is `none`, and no index can shrink");
+}
+
 bool lang_fail_reach(lang_lowering *L, const lang_read *read, int64_t at, const int64_t *values)
 {
     const lang_node *node = read->load->node, *base = node->parts[0];
@@ -70,7 +82,7 @@ bool lang_fail_reach(lang_lowering *L, const lang_read *read, int64_t at, const 
     say_when(when, sizeof when, read->affine, values);
     say_range(range, sizeof range, read, beyond);
     if (read->shrinks)
-        snprintf(rule, sizeof rule, "; its edge is `none`, and no index can shrink");
+        say_none(rule, sizeof rule, read);
     else if (base->kind == LANG_NAME)
         snprintf(rule, sizeof rule, "; say `edge %s = ...`%s", base->symbol->text, range);
     return lang_fail(L->err, node->place,

@@ -170,6 +170,36 @@ static void edge_none_shrinks(void)
     FAILS("edge x = none; y[i:2] = sum[k:i+1] x[k+5]", "goes", "x=[1, 4]");
 }
 
+static void edge_none_where_rows_differ(void)
+{
+    GIVES("edge x = none; y[s:7] = sum[i:s] x[i-1+s]", "y: i64[4] 0 1 5 12", "x=[1, 2, 3, 4, 5]");
+    GIVES("edge x = none; y[s:2:7] = sum[i:s] x[i-1+s]", "y: i64[2] 5 12", "x=[1, 2, 3, 4, 5]");
+    GIVES("edge x = none; y[s:1:5] = sum[i:s] x[i+s-4]", "y: i64[1] 10", "x=[1, 2, 3, 4]");
+    GIVES("edge x = none; y[s:9] = sum[i:s] x[6-i-s]", "y: i64[4] 0 6 9 9", "x=[1, 2, 3, 4, 5, 6]");
+    GIVES("edge x = none; y[s:9] = sum[i:s] x[2*i+s]", "y: i64[3] 0 2 8", "x=[1, 2, 3, 4, 5, 6]");
+    /* At 0 nothing is read, so it stays. */
+    GIVES("edge x = none; y[s:9] = sum[i:s] x[s-1]", "y: i64[4] 0 1 8 27", "x=[1, 4, 9]");
+    GIVES("edge x = none; y[s:1:9] = max[i:s] x[s-1]", "y: i64[3] 1 4 9", "x=[1, 4, 9]");
+    FAILS("edge x = none; y[s:9] = max[i:s] x[s-1]", "max over an empty range", "x=[1, 4, 9]");
+    /* Whole numbers leave gaps in the rows. */
+    GIVES("edge x = none; y[s:8] = sum[i:1:s+3, j:1:s+3-2*i] x[2*s+3*i+1]", "y: i64[2] 0 7",
+          "x=[1, 2, 3, 4, 5, 6, 7]");
+    /* Where no cell is left, nothing is read in its rows. */
+    GIVES("edge x = none; y[s:1:2] = sum[i:s:3] (x[s+9] + z[i+9])", "y: i64[0]", "x=[1]", "z=[1]");
+    /* Over indices of reductions, and where one range depends on another. */
+    GIVES("edge x = none; y = sum[s:7, i:s] x[i-1+s]", "y: i64[] 18", "x=[1, 2, 3, 4, 5]");
+    GIVES("edge x = none; y[s:9] = sum[i:s, j:i] x[i+j+s]", "y: i64[3] 0 0 4", "x=[1, 2, 3, 4, 5]");
+    /* 2 and 3 lie between 1 and 4 for one read, and at an end once another has cut. */
+    FAILS("edge x = none; y[s:5] = sum[i:4-s] sum[j:s-1] x[s+9]",
+          "x[s+9] goes 11 beyond the end of axis 0 of `x` (length 2) when s = 3; its edge is "
+          "`none`, but only the first and last values of `s` can be left out",
+          "x=[1, 4]");
+    GIVES("edge x = none; edge z = none; y[s:5] = (sum[i:4-s] sum[j:s-1] x[s+9]) + z[s]",
+          "y: i64[2] 5 6", "x=[1, 4]", "z=[5, 6, 7, 8]");
+    FAILS("edge x = none; y[s:5] = sum[i:s] x[i+s-4]", "x[i+s-4] goes 3 before the start",
+          "x=[1, 2, 3, 4]");
+}
+
 TEST_MAIN
 {
     RUN(given);
@@ -180,4 +210,5 @@ TEST_MAIN
     RUN(choices_guard_reads);
     RUN(edge_rules);
     RUN(edge_none_shrinks);
+    RUN(edge_none_where_rows_differ);
 }

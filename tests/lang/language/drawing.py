@@ -185,6 +185,8 @@ class Drawing:
                 tree = self.joint(index, length)
                 if tree is not None:
                     return tree
+            if rule == "none" and len(names) > 1 and not index.constant and self.chance(0.7):
+                return self.slanted(name, names)
             if rule == "none" and self.chance(0.6) and index.constant:
                 return self.near(Node("var", name), self.choice(-1, 1, 1, 2))
             if index.low < 0 or index.high > length or self.chance(0.15):
@@ -205,6 +207,16 @@ class Drawing:
         shift = self.choice(-low, length - 1 - high)
         if high < low or low + shift < 0 or high + shift >= length:
             return None
+        return self.near(tree, shift) if shift else tree
+
+    def slanted(self, name, names):
+        """A form with another index, on which the range of this one may depend."""
+        other = self.rng.choice([n for n in names if n != name])
+        pair = [Node("var", name), Node("var", other)]
+        if self.chance(0.3):
+            pair[0] = op("multiply", number(2), pair[0])
+        tree = op(self.choice("add", "add", "subtract"), *self.rng.sample(pair, 2))
+        shift = self.choice(-2, -1, -1, 0, 1, 3)
         return self.near(tree, shift) if shift else tree
 
     def near(self, tree, shift):

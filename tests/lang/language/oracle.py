@@ -10,17 +10,13 @@ from against_numpy import meaning
 from arras_ctypes import DTYPES
 
 from . import whole
-from .ranges import Expander, NotMeant, Ranges
+from .ranges import Expander, Fails, NotMeant, Ranges
 from .tree import ranges_of
 
 MOST_PLACES = 60000
 MOST_CELLS = 8000 # of a result: tiles may be a few cells
 TINY = 5e-324
 FAR = float("inf")
-
-
-class Fails(Exception):
-    """The program has to end in an error: an index outside, the largest of nothing."""
 
 
 class Value:

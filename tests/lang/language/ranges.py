@@ -18,6 +18,10 @@ class NotMeant(Exception):
     """The language does not mean such a program, or does not say what it means: it is not used."""
 
 
+class Fails(Exception):
+    """The program has to end in an error: an index outside, the largest of nothing."""
+
+
 class Expander:
     def __init__(self, functions):
         self.functions, self.numbers = functions, itertools.count()
@@ -212,32 +216,40 @@ class Ranges:
 
     def shrink(self):
         """`edge x = none`: only the cells all of whose reads exist."""
-        for read in self.reads:
-            if read.rule != "none" or read.guarded:
-                continue
-            if not read.factors and not 0 <= read.constant < read.length:
-                raise NotMeant("no index can shrink")
-            if not read.factors:
-                continue
-            on_left = [name for name in read.factors if name in self.left]
-            able = on_left or list(read.factors)
-            if len(able) != 1 or self.boxes.get(able[0]) is None:
-                raise NotMeant("which index shrinks")
-            name, factor = able[0], read.factors[able[0]]
-            if any(self.is_affine(other) and name in self.needs(other) for other in read.around
-                   if other != name):
-                raise NotMeant("how far it shrinks where a row has no cells")
-            rest = self.rest(read, name)
-            if rest in (None, NOWHERE):
-                raise NotMeant("how far it shrinks")
-            low, high = rest
-            if factor > 0:
-                start, stop = -(low // factor), (read.length - 1 - high) // factor + 1
-            else:
-                start, stop = -((read.length - 1 - high) // -factor), low // -factor + 1
-            box = self.boxes[name]
-            start = max(start, box[0])
-            self.boxes[name] = (start, max(start, min(stop, box[1])))
+        reads = [r for r in self.reads if r.rule == "none" and not r.guarded]
+        while any([self.shrink_by(read) for read in reads]):
+            pass
+        if any(len(self.outside(read)[1]) for read in reads):
+            raise Fails("a value in the middle has no cell")
+
+    def shrink_by(self, read):
+        """Whether this read leaves an index fewer values, from its ends."""
+        name, places = self.outside(read)
+        start, stop = self.boxes[name] if len(places) else (0, 0)
+        places, before = set(places.tolist()), (start, stop)
+        while start < stop and start in places:
+            start += 1
+        while start < stop and stop - 1 in places:
+            stop -= 1
+        if (start, stop) == before:
+            return False
+        self.boxes[name] = start, stop
+        return True
+
+    def outside(self, read):
+        """The index that shrinks, and its values at which this read leaves its array."""
+        if not read.factors and not 0 <= read.constant < read.length:
+            raise NotMeant("no index can shrink")
+        if not read.factors:
+            return None, np.array([], "i8")
+        able = [name for name in read.factors if name in self.left] or list(read.factors)
+        if len(able) != 1 or self.boxes.get(able[0]) is None:
+            raise NotMeant("which index shrinks")
+        together = self.together(read)
+        if together is None:
+            raise NotMeant("how far it shrinks")
+        total, values = together
+        return able[0], values[able[0]][(total < 0) | (total >= read.length)]
 
     def check(self):
         """A read that leaves its array for some values that its indices have together is an error."""
@@ -252,14 +264,21 @@ class Ranges:
     def rest(self, read, variable=None):
         """The least and largest of an index but for this variable; NOWHERE where nothing is read,
         None where it depends on data."""
+        together = self.together(read, variable)
+        if together is None:
+            return None
+        total, _ = together
+        return (int(total.min()), int(total.max())) if len(total) else NOWHERE
+
+    def together(self, read, variable=None):
+        """An index but for this variable wherever it is read, and the values of all indices there."""
         names = set(read.factors) - {variable}
         if not all(self.is_affine(name) for name in names):
             return None
         names |= {name for name in read.around if self.is_affine(name)}
         values = self.points({needed for name in names for needed in self.needs(name)})
-        total = sum((f * values[v] for v, f in read.factors.items() if v != variable),
-                    np.full(len(values[None]), read.constant))
-        return (int(total.min()), int(total.max())) if len(total) else NOWHERE
+        return sum((f * values[v] for v, f in read.factors.items() if v != variable),
+                   np.full(len(values[None]), read.constant)), values
 
     def ends(self, name):
         """The bounds of a range that is given, as affine forms; one that is none is None."""
