@@ -159,8 +159,8 @@ def check_tree(tree):
 SOUND = {
     "src/LAYERS": "# rooms\nbase:\nir: base\nfiles/zip: base\nfiles/tar: base files/zip\nfiles: base files/zip files/tar\n"
     "api: base ir files\n",
-    "include/arras/files.h": '#include "base/base.h"\n',
-    "src/notation/parts.h": "",
+    "src/files/files.h": '#include "base/base.h"\n',
+    "src/files/parts.h": "",
     "src/files/open.c": '#include "files/tar/tar.h"\n#include "files/zip/inner.h"\n',
     "src/files/zip/zip.h": '#include "base/base.h"\n#include "files/parts.h"\n',
     "src/files/zip/inner.h": "",
