@@ -164,6 +164,16 @@ BUILDER(stack)
                                                  : NULL;
 }
 
+/* As in the array API, a vector needs no axis. */
+BUILDER(cumulative_sum)
+{
+    int axis;
+
+    if (!a[1].node && arras_array_rank(a[0].array) > 1)
+        return arras_poison(L->graph, ARRAS_EAXIS, "cumulative_sum: along which axis? axis=0, ...");
+    return axis_of(&axis, L, call, a[1].integer) ? arras_cumulative_sum(a[0].array, axis) : NULL;
+}
+
 BUILDER(concatenate)
 {
     int axis;
@@ -383,6 +393,8 @@ const lang_builder_row lang_builders[] = {
         "a sparse matrix in compressed rows times a dense array"),
     ROW("stack(arrays, axis=0)", "Xi", stack, "arrays of one shape along a new axis"),
     ROW("concatenate(arrays, axis=0)", "Xi", concatenate, "arrays one after the other"),
+    ROW("cumulative_sum(x, axis=0)", "xi", cumulative_sum,
+        "the sum of the cells up to each along axis; only a vector needs none"),
     ROW("roll(x, shift, axis=all)", "xIa", roll,
         "cells moved by shift; what leaves comes in at the other end"),
     ROW("permute(x, axes=reversed)", "xa", permute, "x with its axes in another order"),

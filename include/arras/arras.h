@@ -206,6 +206,9 @@ ARRAS_API arras_array arras_mean(arras_array x, int n, const int *axes, bool kee
 ARRAS_API arras_array arras_var(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims);
 ARRAS_API arras_array arras_std(arras_array x, int n, const int *axes, int64_t ddof, bool keepdims);
 
+/* The sum of the cells up to each along an axis, that one included; types as of sum. */
+ARRAS_API arras_array arras_cumulative_sum(arras_array x, int axis);
+
 /* ---- Products -------------------------------------------------------------------------------- */
 
 ARRAS_API arras_array arras_einsum(const char *spec, int n, const arras_array *operands);

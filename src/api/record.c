@@ -177,6 +177,11 @@ arras_array arras_csr_matmul(arras_array values, arras_array columns, arras_arra
     return ar_csr(values, columns, row_starts, dense);
 }
 
+arras_array arras_cumulative_sum(arras_array x, int axis)
+{
+    return ar_scan(AR_REDUCE_sum, x, axis);
+}
+
 arras_array arras_stack(int n, const arras_array *xs, int axis) { return ar_stack(n, xs, axis); }
 arras_array arras_concatenate(int n, const arras_array *xs, int axis)
 {

@@ -7,11 +7,11 @@ static ar_job_function *const functions[AR_KIND_END] = {
     [AR_CONST] = ar_reference_const,     [AR_SIZE] = ar_reference_size,
     [AR_MAP] = ar_reference_map,         [AR_CAST] = ar_reference_cast,
     [AR_LAMBDA] = ar_reference_lambda,   [AR_REDUCE] = ar_reference_reduce,
-    [AR_EINSUM] = ar_reference_einsum,   [AR_STACK] = ar_reference_stack,
-    [AR_CONCAT] = ar_reference_concat,   [AR_ROLL] = ar_reference_roll,
-    [AR_PERMUTE] = ar_reference_permute, [AR_RESHAPE] = ar_reference_reshape,
-    [AR_INDEX] = ar_reference_index,     [AR_GATHER] = ar_reference_gather,
-    [AR_CSR] = ar_reference_csr,
+    [AR_SCAN] = ar_reference_scan,       [AR_EINSUM] = ar_reference_einsum,
+    [AR_STACK] = ar_reference_stack,     [AR_CONCAT] = ar_reference_concat,
+    [AR_ROLL] = ar_reference_roll,       [AR_PERMUTE] = ar_reference_permute,
+    [AR_RESHAPE] = ar_reference_reshape, [AR_INDEX] = ar_reference_index,
+    [AR_GATHER] = ar_reference_gather,   [AR_CSR] = ar_reference_csr,
 };
 
 /* A node and its value.  Until it is computed, and after its last use, the value has a shape but no

@@ -19,6 +19,7 @@ typedef arras_status ar_job_function(const ar_job *job);
 ar_job_function ar_reference_const, ar_reference_size, ar_reference_map, ar_reference_cast;
 ar_job_function ar_reference_lambda;
 ar_job_function ar_reference_reduce, ar_reference_einsum, ar_reference_csr;
+ar_job_function ar_reference_scan;
 ar_job_function ar_reference_stack, ar_reference_concat, ar_reference_roll, ar_reference_permute;
 ar_job_function ar_reference_reshape, ar_reference_index, ar_reference_gather;
 

@@ -347,6 +347,10 @@ bool        ar_load_reach(ar_load_span *out, arras_array lambda, arras_expr load
                           int result_axis);
 arras_array ar_reduce(ar_reduction reduction, arras_array x, uint32_t axes, bool keepdims,
                       arras_array initial);
+/* Along an axis, the reduction of the cells up to each, that one included (build_scan.c). */
+arras_array ar_scan(ar_reduction reduction, arras_array x, int axis);
+/* Whether cells of lines of n are joined in groups (trees.h), not one after the other. */
+bool ar_scan_is_grouped(ar_op op, arras_dtype dtype, int64_t n);
 arras_array ar_einsum(const char *spec, int n, const arras_array *xs);
 /* Whether products of this type, summed over axes of these lengths, are added by fma: if they are
  * real, and their number is known and small (docs/semantics.md). */

@@ -157,6 +157,11 @@ static bool pack_node(ar_text *out, arras_array node, const arras_graph *recorde
         for (int i = 0; i < node->ninputs; i++)
             ar_pack_number(out, node->inputs[i]->id);
         return true;
+    case AR_SCAN:
+        ar_pack_number(out, node->ints[0]);
+        ar_pack_number(out, node->ints[1]);
+        ar_pack_number(out, node->inputs[0]->id);
+        return true;
     default: return false;
     }
 }
@@ -213,6 +218,17 @@ static arras_array unpack_data(revival *r, int rank, const arras_dim *shape)
     return ar_data_again(r->g, data);
 }
 
+static arras_array unpack_scan(revival *r)
+{
+    int64_t     reduction = ar_unpack_number(r->u), axis = ar_unpack_number(r->u);
+    arras_array x = node_at(r, ar_unpack_number(r->u));
+
+    if (r->u->failed || reduction < 0 || reduction >= AR_REDUCTION_END || axis < 0 ||
+        axis >= x->rank)
+        return NULL;
+    return ar_scan((ar_reduction)reduction, x, (int)axis);
+}
+
 static arras_array unpack_input(revival *r, arras_dtype dtype, int rank, const arras_dim *shape)
 {
     const char *name = ar_unpack_string(r->u);
@@ -233,6 +249,8 @@ static void unpack_node(revival *r)
         made = unpack_data(r, rank, shape);
     else if (shape && byte_of(head, 0) == AR_LAMBDA)
         made = unpack_lambda(r, rank, shape);
+    else if (shape && byte_of(head, 0) == AR_SCAN)
+        made = unpack_scan(r);
     r->u->failed = r->u->failed || !made || made->id != id;
 }
 

@@ -11,6 +11,11 @@
  * A large product of matrices of reals adds its terms in blocks of AR_PRODUCT_TERMS, one after the
  * other, each rounded once, and then the blocks in order.
  *
+ * Sums and products of reals up to each cell of a line longer than AR_FOLD_SERIAL: in groups of
+ * AR_SCAN_GROUP, whose cells are joined with the one before, then with the one two before, then
+ * four (AR_SCAN_STEPS times); groups one after the other within blocks of AR_SCAN_BLOCK, and blocks
+ * one after the other.
+ *
  * These numbers are meaning (docs/semantics.md): they stand here only, and kernels begin with them.
  */
 enum {
@@ -18,5 +23,8 @@ enum {
     AR_FOLD_LANES = 16,
     AR_FOLD_BLOCK = 1024,
     AR_FOLD_DEPTH = 54, /* bits of 2^64 / AR_FOLD_BLOCK */
-    AR_PRODUCT_TERMS = 256
+    AR_PRODUCT_TERMS = 256,
+    AR_SCAN_STEPS = 3,
+    AR_SCAN_GROUP = 8,
+    AR_SCAN_BLOCK = 8192
 };

@@ -201,7 +201,8 @@ static arras_status verify_node(const verifier *v, bool normal)
     arras_array  node = v->node;
     arras_status status = verify_shape(v);
 
-    if (normal && node->kind != AR_INPUT && node->kind != AR_DATA && node->kind != AR_LAMBDA)
+    if (normal && node->kind != AR_INPUT && node->kind != AR_DATA && node->kind != AR_LAMBDA &&
+        node->kind != AR_SCAN)
         return broken(v, "a %s has no place in a normal form", ar_kind_word(node->kind));
     for (int i = 0; i < node->ninputs; i++)
         if (!is_of_graph(v->g, node->inputs[i]) || node->inputs[i]->id >= node->id)

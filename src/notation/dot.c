@@ -30,6 +30,7 @@ static look look_of(ar_kind kind)
     case AR_CAST: return (look){ "box", "#e6f4e4", "#6c9f68" };
     case AR_LAMBDA: return (look){ "box", "#dcf1ee", "#4e968c" };
     case AR_REDUCE:
+    case AR_SCAN:
     case AR_EINSUM:
     case AR_CSR: return (look){ "box", "#fce3df", "#bd7468" };
     case AR_CALL:

@@ -150,6 +150,7 @@ arras_status ar_flops(int64_t *out, ar_expr_walk *walk, arras_array x, arras_err
         if (!count_cell(&each, walk, x->ref))
             return ar_fail_memory(err, sizeof *walk->slots);
         break;
+    case AR_SCAN: each = 1; break;
     case AR_REDUCE: *out = ar_cells(x->inputs[0]->rank, x->inputs[0]->shape); return ARRAS_OK;
     case AR_EINSUM: *out = count_einsum(x); return ARRAS_OK;
     case AR_CSR: *out = count_csr(x); return ARRAS_OK;

@@ -369,6 +369,13 @@ static void print_moved(ar_printer *p, arras_array x)
     ar_text_add(p->out, ")");
 }
 
+static void print_scan(ar_printer *p, arras_array x)
+{
+    print_opening(p, "scan", 1, x->inputs);
+    ar_text_printf(p->out, ", %s, axis=%" PRId64 ")", ar_reduction_name((ar_reduction)x->ints[0]),
+                   x->ints[1]);
+}
+
 arras_status ar_print_node(ar_printer *p, arras_array x, arras_error *err)
 {
     switch (x->kind) {
@@ -385,6 +392,7 @@ arras_status ar_print_node(ar_printer *p, arras_array x, arras_error *err)
         break;
     case AR_LAMBDA: return print_lambda(p, x, err);
     case AR_REDUCE: print_reduce(p, x); break;
+    case AR_SCAN: print_scan(p, x); break;
     case AR_EINSUM: print_einsum(p, x); break;
     case AR_STACK:
     case AR_CONCAT: print_joined(p, x); break;

@@ -1,5 +1,5 @@
 /* read_move.c -- nodes whose cells stand elsewhere in their operand: stack, concatenate, roll,
- * permute, reshape, index, gather. */
+ * permute, reshape, index, gather; and sums up to each cell. */
 #include "notation/reader.h"
 
 enum { MAX_INDEX_ITEMS = 3 * ARRAS_MAX_RANK };
@@ -24,6 +24,26 @@ static bool check_per_axis(ar_reader *r, const ar_token *at, const char *what, i
 {
     return n == x->rank || ar_fail_at(r, at, ARRAS_EAXIS, "there are %d %s for an array of rank %d",
                                       n, what, x->rank);
+}
+
+bool ar_read_scan(ar_reader *r, arras_array *out)
+{
+    ar_token    at;
+    arras_array x;
+    int         reduction, axis;
+
+    if (!ar_read_first(r, &x) || !ar_expect(r, ","))
+        return false;
+    at = r->token;
+    reduction = ar_reduction_find(at.start, at.length);
+    if (reduction < 0)
+        return ar_fail_expected(r, "the name of a reduction");
+    ar_advance(r);
+    if (!ar_expect(r, ",") || !ar_expect_option(r, "axis") || !ar_read_int(r, &axis) ||
+        !ar_expect(r, ")"))
+        return false;
+    *out = ar_scan((ar_reduction)reduction, x, axis);
+    return true;
 }
 
 bool ar_read_roll(ar_reader *r, arras_array *out)

@@ -333,6 +333,7 @@ static bool read_kind(ar_reader *r, const ar_token *at, arras_array *out)
     case AR_EINSUM: return read_einsum(r, out);
     case AR_STACK:
     case AR_CONCAT: return ar_read_joined(r, kind, out);
+    case AR_SCAN: return ar_read_scan(r, out);
     case AR_ROLL: return ar_read_roll(r, out);
     case AR_PERMUTE: return ar_read_permute(r, out);
     case AR_RESHAPE: return ar_read_reshape(r, out);

@@ -140,6 +140,7 @@ bool ar_read_axes_mask(ar_reader *r, const char *what, int rank, uint32_t *mask)
 bool ar_read_cell(ar_reader *r, arras_expr *out);
 /* Nodes that move cells, behind the word that says which. */
 bool ar_read_joined(ar_reader *r, ar_kind kind, arras_array *out);
+bool ar_read_scan(ar_reader *r, arras_array *out);
 bool ar_read_roll(ar_reader *r, arras_array *out);
 bool ar_read_permute(ar_reader *r, arras_array *out);
 bool ar_read_reshape(ar_reader *r, arras_array *out);

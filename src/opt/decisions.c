@@ -92,17 +92,22 @@ static const char *output_name(const arras_graph *g, arras_array x)
     return "";
 }
 
+static bool is_given(const ar_item *item)
+{
+    return item->node->kind != AR_LAMBDA && item->node->kind != AR_SCAN;
+}
+
 /* "y: f64[n, 4]", or the number of an array that has no name. */
 static const char *describe(ar_decisions *out, const ar_fusion *f, const ar_item *item)
 {
     ar_text     text = { 0 };
     const char *kept = NULL;
 
-    if (item->output && item->node->kind == AR_LAMBDA)
+    if (item->output && !is_given(item))
         ar_text_printf(&text, "%s: ", output_name(f->g, item->node));
-    else if (item->node->kind == AR_LAMBDA)
+    else if (!is_given(item))
         ar_text_printf(&text, "%%%" PRId64 ": ", item->node->id);
-    if (item->node->kind == AR_LAMBDA)
+    if (!is_given(item))
         ar_node_type_print(&text, item->node);
     else
         ar_node_describe(&text, item->node);
@@ -114,7 +119,7 @@ static const char *describe(ar_decisions *out, const ar_fusion *f, const ar_item
 
 static ar_fate fate_of(const ar_item *item)
 {
-    if (item->node->kind != AR_LAMBDA)
+    if (is_given(item))
         return AR_FATE_INPUT;
     return item->output ? AR_FATE_OUTPUT : item->fused ? AR_FATE_INLINED : AR_FATE_STORED;
 }
@@ -134,13 +139,15 @@ static bool note_shape(ar_decisions *out, ar_decision *d, const arras_graph *fro
 /* What does not change any more. */
 static bool note_new(ar_decisions *out, const ar_fusion *f, const ar_item *item)
 {
-    bool        given = item->node->kind != AR_LAMBDA;
+    bool        given = is_given(item);
     ar_decision d = { .what = describe(out, f, item) };
 
     if (!d.what || !ar_grow(&out->items, &out->room, out->count, sizeof *out->items))
         return false;
     d.cell_bytes = ar_dtype_size(item->node->type.dtype);
-    d.reason = given ? "given" : item->reason;
+    d.reason = given                         ? "given"
+               : item->node->kind == AR_SCAN ? "a scan is a step of its own"
+                                             : item->reason;
     for (const ar_use *use = item->uses; use; use = use->next)
         d.reads += use->evaluations;
     d.moves_before = item->readers + !given;
@@ -161,7 +168,7 @@ typedef struct {
 static bool note(noter *n, const ar_item *item)
 {
     size_t      *place = &n->places[item->node->id];
-    bool         is_new = *place == 0, given = item->node->kind != AR_LAMBDA;
+    bool         is_new = *place == 0, given = is_given(item);
     ar_decision *d;
 
     if (is_new && !note_new(n->out, n->f, item))

@@ -48,6 +48,7 @@ typedef struct {
     int         choices;  /* expressions its cell is one of, by the index along axis choice */
     int         choice;
     bool        output, fused;
+    bool        scanned; /* a scan reads it, cell after cell, from memory */
     bool        reduces;     /* there is a reduction in its cell */
     bool        contracts;   /* that is a sum of products which kernels are made for */
     bool        long_sum;    /* and so long that it is left to a library */

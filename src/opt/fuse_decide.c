@@ -187,8 +187,10 @@ static bool is_number(const ar_item *item)
 
 static bool decide(const ar_fusion *f, ar_item *item, bool no_fusion)
 {
-    if (item->output || no_fusion)
-        item->reason = item->output ? "asked for" : "nothing is fused";
+    if (item->output || item->scanned || no_fusion)
+        item->reason = item->output    ? "asked for"
+                       : item->scanned ? "scanned along an axis"
+                                       : "nothing is fused";
     else if (!(item->reason = obstacle(f, item)))
         item->fused = is_number(item) || inlined_ps(f, item) <= stored_ps(f, item);
     if (item->reason)

@@ -475,6 +475,9 @@ arras_status ar_fuse_look(ar_fusion *f)
     for (int i = 0; i < ar_graph_output_count(f->g); i++)
         f->items[ar_graph_output(f->g, i)->array->id].output = true;
     for (int64_t i = 0; i < f->nnodes; i++)
+        if (f->nodes[i]->kind == AR_SCAN)
+            f->items[f->nodes[i]->inputs[0]->id].scanned = true;
+    for (int64_t i = 0; i < f->nnodes; i++)
         if (f->nodes[i]->kind == AR_LAMBDA && !look_at_lambda(f, f->nodes[i], &stamp))
             return ar_fail_memory(f->err, sizeof(ar_use));
     return ARRAS_OK;

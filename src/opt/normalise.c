@@ -1,11 +1,12 @@
-/* normalise.c -- the normal form: every array an output needs becomes an INPUT, DATA or a LAMBDA.
+/* normalise.c -- the normal form: every array an output needs becomes an INPUT, DATA, a LAMBDA, or
+ * a SCAN of one of them.
  * Arrays are taken by ascending id; the expression of a cell comes from the function of its kind.
  */
 #include "opt/opt.h"
 
 #include "opt/normalise.h"
 
-/* The kinds not listed here are leaves, calls and their results: see place_make(). */
+/* The kinds not listed here are leaves, scans, calls and their results: see place_make(). */
 static ar_normal_function *const functions[AR_KIND_END] = {
     [AR_MAP] = ar_normal_map,         [AR_CAST] = ar_normal_cast,
     [AR_LAMBDA] = ar_normal_lambda,   [AR_REDUCE] = ar_normal_reduce,
@@ -159,6 +160,23 @@ static arras_status put_lambda(ar_scope *s, ar_place *p)
     return put_array(s, p, ar_lambda(s->to, node->rank, shape, cell));
 }
 
+/* Of cells in the type that is reduced: the cast is what is computed before. */
+static arras_status put_scan(ar_scope *s, ar_place *p)
+{
+    arras_array x = ar_scope_place(s, p->node->inputs[0])->became.array;
+    arras_expr  indices[ARRAS_MAX_RANK];
+
+    if (x->type.dtype != p->node->type.dtype) {
+        for (int axis = 0; axis < x->rank; axis++)
+            indices[axis] = ar_expr_index(s->to, axis);
+        x = ar_lambda(s->to, x->rank, x->shape,
+                      ar_expr_cast(ar_expr_load(x, x->rank, indices, NULL), p->node->type.dtype));
+    }
+    return put_array(
+        s, p,
+        ar_is_poison(x) ? x : ar_scan((ar_reduction)p->node->ints[0], x, (int)p->node->ints[1]));
+}
+
 static arras_status place_make(ar_scope *s, ar_place *p)
 {
     arras_array node = p->node;
@@ -169,6 +187,7 @@ static arras_status place_make(ar_scope *s, ar_place *p)
     case AR_DATA: return put_array(s, p, ar_data_again(s->to, node));
     case AR_CONST: return put_number(s, p, const_number(s->to, node));
     case AR_SIZE: return put_size(s, p);
+    case AR_SCAN: return put_scan(s, p);
     case AR_CALL: return ar_inline_call(s, p);
     case AR_RESULT:
         p->became = ar_scope_place(s, node->inputs[0])->results[node->ints[0]];

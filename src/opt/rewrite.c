@@ -227,6 +227,10 @@ static arras_status rewrite_array(ar_rewrite *r, arras_array old)
         return rewrite_lambda(r, old);
     if (old->kind == AR_INPUT)
         return keep_array(r, &r->became[old->id], ar_graph_input_find(r->to, old->name));
+    if (old->kind == AR_SCAN) /* what it reads is stored: see ar_is_scanned() */
+        return keep_array(
+            r, &r->became[old->id],
+            ar_scan((ar_reduction)old->ints[0], r->became[old->inputs[0]->id], (int)old->ints[1]));
     return keep_array(r, &r->became[old->id], ar_data_again(r->to, old));
 }
 

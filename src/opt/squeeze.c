@@ -59,6 +59,9 @@ static bool choose(squeezer *s, const arras_graph *g, int64_t count, const arras
         s->narrow[nodes[i]->id] = narrow_axes(nodes[i]);
     for (int i = 0; i < nroots; i++)
         s->narrow[roots[i]->id] = 0;
+    for (int64_t i = 0; i < count; i++) /* scans keep their axes */
+        if (nodes[i]->kind == AR_SCAN)
+            s->narrow[nodes[i]->inputs[0]->id] = 0;
     for (int64_t id = 0; id < ar_graph_count(g); id++)
         any = any || s->narrow[id];
     for (int64_t i = 0; any && i < count; i++) {

@@ -158,7 +158,7 @@ double ar_step_cost(const ar_step *step, const int64_t *sizes)
     const ar_prices *prices = &step->form.machine->prices;
     double           cost = prices->operation;
 
-    for (int k = 0; k < step->form.n; k++) {
+    for (int k = 0; k < step->form.n && !step->scan; k++) {
         costs c = { prices, sizes, .left = 500 };
 
         add_cost(&c, step->form.lambdas[k]->ref);

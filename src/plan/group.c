@@ -71,10 +71,15 @@ static int count_inputs_with(const group *g, const ar_member *m)
     return count;
 }
 
+static int depth_of(const ar_member *m)
+{
+    return m->lambda->kind == AR_LAMBDA ? ((arras_expr)m->lambda->ref)->depth : 0;
+}
+
 /* How deep the cells of a group would be with m among them. */
 static int depth_with(const grouper *s, const ar_member *m, int number)
 {
-    int depth = ((arras_expr)m->lambda->ref)->depth, had = s->groups[number].depth;
+    int depth = depth_of(m), had = s->groups[number].depth;
 
     for (int k = 0; k < m->lambda->ninputs; k++) {
         const ar_member *from = member_of(s, m->lambda->inputs[k]);
@@ -85,7 +90,10 @@ static int depth_with(const grouper *s, const ar_member *m, int number)
     return had > depth ? had : depth;
 }
 
-static bool is_alone(const ar_member *m) { return m->kind.gemm || m->kind.contraction; }
+static bool is_alone(const ar_member *m)
+{
+    return m->kind.gemm || m->kind.contraction || m->lambda->kind != AR_LAMBDA;
+}
 
 static bool may_join(const grouper *s, const ar_member *m, int number)
 {

@@ -5,7 +5,7 @@
 #include "plan/plan.h"
 
 typedef struct {
-    arras_array     lambda;
+    arras_array     lambda; /* or a scan, which is alone in its group */
     ar_lambda_facts facts;
     ar_lambda_kind  kind;
     bool            constant, output;

@@ -92,6 +92,19 @@ static bool is_constant(const planner *p, const ar_member *m)
     return true;
 }
 
+static arras_status look_at_member(planner *p, ar_member *m)
+{
+    arras_status status;
+
+    if (m->lambda->kind == AR_SCAN) {
+        m->facts = (ar_lambda_facts){ .same_cell = take(p, 1, sizeof *m->facts.same_cell) };
+        return m->facts.same_cell ? ARRAS_OK : ARRAS_ENOMEM;
+    }
+    status = ar_lambda_look(&m->facts, m->lambda, &p->plan->arena, p->err);
+    return status == ARRAS_OK ? ar_lambda_kind_find(&m->kind, m->lambda, &p->plan->arena, p->err)
+                              : status;
+}
+
 static arras_status add_members(planner *p)
 {
     arras_status status = ARRAS_OK;
@@ -99,13 +112,11 @@ static arras_status add_members(planner *p)
     for (int64_t i = 0; i < p->count && status == ARRAS_OK; i++) {
         ar_member *m = &p->members[p->nmembers];
 
-        if (p->nodes[i]->kind != AR_LAMBDA)
+        if (p->nodes[i]->kind != AR_LAMBDA && p->nodes[i]->kind != AR_SCAN)
             continue;
         m->lambda = p->nodes[i];
         m->output = p->plan->arrays[p->array_of[m->lambda->id]].at == AR_AT_OUTPUT;
-        status = ar_lambda_look(&m->facts, m->lambda, &p->plan->arena, p->err);
-        if (status == ARRAS_OK)
-            status = ar_lambda_kind_find(&m->kind, m->lambda, &p->plan->arena, p->err);
+        status = look_at_member(p, m);
         m->constant = status == ARRAS_OK && is_constant(p, m);
         if (m->constant)
             p->plan->arrays[p->array_of[m->lambda->id]].at = AR_AT_CONSTANT;
@@ -184,6 +195,8 @@ static arras_status finish_step(planner *p, ar_step *step, const ar_member *mode
     step->form.machine = p->options->machine;
     if (step->form.n > 1)
         status = add_facts(p, step, same);
+    if (step->scan)
+        return ARRAS_OK;
     if (status == ARRAS_OK)
         status = set_gemm(p, step, model->kind.gemm);
     return status == ARRAS_OK ? ar_nest_make(&step->nest, &step->form, model->kind.contraction,
@@ -217,6 +230,7 @@ static arras_status add_step(planner *p, const ar_groups *groups, int number)
         return status;
     step->form.n = n;
     step->form.lambdas = lambdas;
+    step->scan = lambdas[0]->kind == AR_SCAN ? lambdas[0] : NULL;
     step->rank = lambdas[0]->rank;
     step->results = results;
     step->constant = p->members[places[0]].constant;
@@ -268,10 +282,12 @@ static arras_status number_codes(planner *p)
 
     for (int i = 0; i < p->plan->nsteps && status == ARRAS_OK; i++) {
         ar_step       *step = &p->plan->steps[i];
-        uint64_t       hash = code_hash(step);
-        const ar_step *same = ar_table_find(&known, hash, step_is, step);
+        uint64_t       hash = step->scan ? 0 : code_hash(step);
+        const ar_step *same = step->scan ? NULL : ar_table_find(&known, hash, step_is, step);
 
-        if (same)
+        if (step->scan)
+            step->code = -1;
+        else if (same)
             step->code = same->code;
         else if (ar_table_add(&known, hash, step))
             step->code = p->plan->ncodes++;

@@ -39,10 +39,11 @@ typedef struct {
     int            ninputs;
     const int     *inputs;    /* arrays */
     const bool    *same_cell; /* of each input: a cell reads only the same cell of it */
-    int            code;      /* steps of one code call one kernel */
+    int            code;      /* steps of one code call one kernel; -1: they call none */
     bool           constant;  /* runs once, before the first launch */
     bool           may_fault; /* a read may be outside, a minimum over nothing, a range too long */
     const ar_gemm *gemm;      /* not NULL: a product of matrices */
+    arras_array    scan;      /* not NULL: no kernel computes it, but the scan that this node is */
     /* Of input k along its own axis x, at [k * rank + x]; of those that other steps compute.  NULL:
      * none are. */
     const ar_row_reach *reach;

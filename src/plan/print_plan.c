@@ -34,8 +34,12 @@ static void print_band(ar_text *out, const ar_band_place *place)
 
 static void print_step(ar_text *out, const ar_plan *plan, const ar_step *step)
 {
-    ar_text_printf(out, "kernel %d%s%s%s makes", step->code, step->nest.flat ? ", flat" : "",
-                   step->constant ? ", once" : "", step->gemm ? ", in blocks when large" : "");
+    if (step->scan)
+        ar_text_printf(out, "scan along axis %" PRId64 "%s makes", step->scan->ints[1],
+                       step->constant ? ", once" : "");
+    else
+        ar_text_printf(out, "kernel %d%s%s%s makes", step->code, step->nest.flat ? ", flat" : "",
+                       step->constant ? ", once" : "", step->gemm ? ", in blocks when large" : "");
     print_arrays(out, plan, step->form.n, step->results);
     ar_text_add(out, step->ninputs ? " from" : "");
     print_arrays(out, plan, step->ninputs, step->inputs);

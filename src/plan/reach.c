@@ -112,8 +112,9 @@ arras_status ar_plan_reach(ar_plan *plan, arras_error *err)
         if (!l.reach)
             return ar_fail_memory(err, n * sizeof *l.reach);
         for (size_t i = 0; i < n; i++)
-            l.reach[i].axis = NOT_READ;
-        status = look_at_cells(&l, err);
+            l.reach[i].axis = l.step->scan ? -1 : NOT_READ;
+        if (!l.step->scan)
+            status = look_at_cells(&l, err);
         l.step->reach = l.reach;
     }
     return status;

@@ -233,6 +233,27 @@ static void fill_from_last(ar_tiling *t, int64_t cells, bool exact)
     }
 }
 
+/* Lines are not cut; as many of them as make a tile worth its while, and all threads busy. */
+static void cut_scan(ar_tiling *t, const ar_step *step, const int64_t *shape,
+                     const ar_tile_options *options)
+{
+    enum { LEAST_CELLS = 1 << 14 };
+    int64_t axis = step->scan->ints[1], lines = 1, wanted;
+
+    for (int d = 0; d < t->rank; d++) {
+        t->shape[d] = shape[d];
+        lines *= d == axis ? 1 : shape[d];
+    }
+    wanted = ar_max64(lines / (TILES_PER_THREAD * options->threads), LEAST_CELLS / shape[axis]);
+    if (options->exact)
+        wanted = options->bytes / (shape[axis] * bytes_per_cell(step));
+    for (int d = t->rank - 1; d >= 0; d--) {
+        t->tile[d] = d == axis ? shape[d] : ar_max64(1, ar_min64(shape[d], wanted));
+        wanted /= d == axis ? 1 : t->tile[d];
+    }
+    ar_tiling_count(t);
+}
+
 void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, const int64_t *sizes,
                     const ar_tile_options *options)
 {
@@ -244,6 +265,10 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
     *out = (ar_tiling){ .rank = step->nest.flat ? 1 : step->rank };
     if (cells == 0)
         return;
+    if (step->scan) {
+        cut_scan(out, step, shape, options);
+        return;
+    }
     for (int axis = 0; axis < out->rank; axis++)
         out->shape[axis] = step->nest.flat ? cells : shape[axis];
     crossing = step->nest.flat ? -1 : step_crossing(step);

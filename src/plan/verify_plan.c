@@ -64,6 +64,8 @@ static arras_status verify_step(const verifier *v, int *codes)
 
     if (step->form.n < 1)
         return broken(v, "results:", step->form.n);
+    if ((step->code < 0) != (step->scan != NULL))
+        return broken(v, "only scans have no kernel, and not one with code", step->code);
     if (step->code > *codes)
         return broken(v, "codes are numbered as they are met, not", step->code);
     *codes += step->code == *codes;

@@ -331,7 +331,7 @@ arras_status ar_instance_bands(arras_run *run, arras_error *err)
                                 : ar_fail_memory(err, (size_t)plan->nsteps * sizeof *places);
 
     for (int s = 0; s < plan->nsteps && status == ARRAS_OK; s++)
-        alone[s] = run->steps[s].stage.engine != AR_BY_KERNEL;
+        alone[s] = run->steps[s].stage.engine != AR_BY_KERNEL || plan->steps[s].scan;
     if (status == ARRAS_OK)
         status = ar_plan_bands(places, plan, alone, err);
     if (status == ARRAS_OK)

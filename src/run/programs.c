@@ -255,7 +255,8 @@ static arras_status draw(ar_text *out, const arras_program *p, arras_program_tex
     if (!codes)
         return ar_fail_memory(err, (size_t)run->nsteps * sizeof *codes);
     for (int s = 0; s < run->nsteps; s++)
-        codes[s] = run->steps[s].stage.step->code;
+        codes[s] =
+            run->core->plan.steps[s].scan ? run->core->plan.ncodes : run->core->plan.steps[s].code;
     codes[run->nsteps] = run->core->plan.ncodes;
     if (form == ARRAS_PROGRAM_DOT)
         ar_taskgraph_dot(out, run->tasks, codes);

@@ -224,7 +224,8 @@ void ar_step_stage_make(ar_step_stage *out, const ar_core *core, int step, const
     const ar_step *s = &core->plan.steps[step];
 
     *out = (ar_step_stage){
-        .stage = { &step_type, s->form.n, s->ninputs, s->results, s->inputs },
+        .stage = { s->scan ? &ar_scan_stage_type : &step_type, s->form.n, s->ninputs, s->results,
+                   s->inputs },
         .core = core,
         .step = s,
         .sizes = sizes,
@@ -235,5 +236,7 @@ void ar_step_stage_make(ar_step_stage *out, const ar_core *core, int step, const
 
 arras_status ar_step_stage_look(ar_step_stage *s, ar_arena *arena, arras_error *err)
 {
+    if (s->step->scan)
+        return ARRAS_OK;
     return ar_step_reads(&s->reads, s->step, s->sizes, arena, err);
 }

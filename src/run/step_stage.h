@@ -50,4 +50,7 @@ void ar_step_stage_make(ar_step_stage *out, const ar_core *core, int step, const
 /* So that it can be asked what it needs.  What it makes is the arena's. */
 arras_status ar_step_stage_look(ar_step_stage *s, ar_arena *arena, arras_error *err);
 
+/* Of a step that is a scan, and calls no kernel (scan_stage.c). */
+extern const ar_stage_type ar_scan_stage_type;
+
 #endif

@@ -94,6 +94,9 @@ class Recorder:
             return slice(*given["slice"]) if "slice" in given else (self.operand(given),)
         return {"...": Ellipsis, "newaxis": None}[given] if isinstance(given, str) else given
 
+    def do_cumulative_sum(self, x, axis):
+        return self.lib.cumulative_sum(x, axis)
+
     def do_roll(self, x, shifts, axes):
         return self.graph.roll(x, shifts, axes)
 

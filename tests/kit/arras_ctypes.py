@@ -186,6 +186,7 @@ SIGNATURES = {
     "stack": (c_void_p, [c_int, POINTERS, c_int]),
     "concatenate": (c_void_p, [c_int, POINTERS, c_int]),
     "roll": (c_void_p, [c_void_p, c_int, LONGS, INTS]),
+    "cumulative_sum": (c_void_p, [c_void_p, c_int]),
     "permute": (c_void_p, [c_void_p, c_int, INTS]),
     "reshape": (c_void_p, [c_void_p, c_int, LONGS, c_char]),
     "broadcast_to": (c_void_p, [c_void_p, c_int, LONGS]),

@@ -35,7 +35,8 @@ static inline bool check_kinds(const arras_graph *normal)
     for (int64_t i = 0; i < count; i++) {
         ar_kind kind = nodes[i]->kind;
 
-        good = CHECK(kind == AR_INPUT || kind == AR_DATA || kind == AR_LAMBDA) && good;
+        good = CHECK(kind == AR_INPUT || kind == AR_DATA || kind == AR_LAMBDA || kind == AR_SCAN) &&
+               good;
     }
     ar_free(roots);
     ar_free(nodes);

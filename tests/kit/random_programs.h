@@ -210,6 +210,15 @@ static arras_array random_concat(void)
     return x->rank ? ar_concat(3, L(x, y, x), pick(x->rank)) : ar_poison_no_graph();
 }
 
+static arras_array random_scan(void)
+{
+    static const ar_reduction scanned[] = { AR_REDUCE_sum, AR_REDUCE_sum, AR_REDUCE_prod,
+                                            AR_REDUCE_max, AR_REDUCE_any };
+    arras_array               x = any();
+
+    return x->rank ? ar_scan(scanned[pick(5)], x, pick(x->rank)) : ar_poison_no_graph();
+}
+
 static arras_array random_roll(void)
 {
     arras_array x = any();
@@ -404,6 +413,7 @@ static arras_array (*const steps[])(void) = {
     random_cast,    random_lambda,  random_stack,  random_concat, random_roll,
     random_permute, random_reshape, random_index,  random_index,  random_gather,
     random_reduce,  random_reduce,  random_einsum, random_csr,    random_call,
+    random_scan,
 };
 
 /* n and m are known whatever inputs the program has. */

@@ -66,6 +66,13 @@ static const struct {
       "1]\n"
       "output s = %0\n"
       "output z = %4\n" },
+    { "scans",
+      "arras 1\n"
+      "size n\n"
+      "input x : i8[n, 3]\n"
+      "%0 = scan(x, sum, axis=0) : i64[n, 3]\n"
+      "%1 = scan(%0, max, axis=1) : i64[n, 3]\n"
+      "output y = %1\n" },
     { "elementwise",
       "arras 1\n"
       "input x : f32[4, 1]\n"

@@ -157,7 +157,8 @@ static void unknown(void)
     FAILS("sort(x)", "cells are not sorted here", "x=1");
     FAILS("np.random.rand(3)", "there are no random numbers", "x=1");
     FAILS("gradient(x)", "write edge x = nearest; g[i] = (x[i+1] - x[i-1])/2", "x=1");
-    FAILS("cumsum(x)", "write y[i:size(x)] = sum[k:0:i+1] x[k]", "x=1");
+    FAILS("cumprod(x)", "write y[i:size(x)] = prod[k:0:i+1] x[k]", "x=1");
+    FAILS("cumsum(x)", "did you mean `cumulative_sum`", "x=1");
     GIVES("y[i:size(x)] = sum[k:0:i+1] x[k]", "y: i64[3] 1 3 8", "x=[1, 2, 5]");
     FAILS("x + np.pi", "unknown name `np.pi`; did you mean `pi`?", "x=1");
     FAILS("x + sin", "unknown name `sin`; `sin` is a function: sin(x)", "x=1");

@@ -86,6 +86,32 @@ class Roll(Kind):
 
 
 @register
+class CumulativeSum(Kind):
+    weight = 2
+
+    def draw(self, maker):
+        x = maker.pick()
+        return [x], {"axis": maker.axis(maker.rank(x))}
+
+    def record(self, graph, xs, args):
+        return graph.lib.cumulative_sum(xs[0], args["axis"])
+
+    def meaning(self, xs, args):
+        x = meaning.typed(xs[0])
+        if not -x.ndim <= args["axis"] < x.ndim:
+            raise IndexError("there is no such axis")
+        if x.dtype not in meaning.WIDER:
+            return Expected(np.cumsum(x, axis=args["axis"]))
+        wide, n = x.astype(meaning.WIDER[x.dtype]), x.shape[args["axis"]]
+        with np.errstate(all="ignore"):
+            scale = np.cumsum(np.where(np.isfinite(wide), np.abs(wide), 0), axis=args["axis"])
+            value = np.cumsum(wide, axis=args["axis"]).astype(x.dtype)
+        slack = meaning.ulps(8 + 2 * int(np.log2(n + 1)), x.dtype, scale)
+        free = ~(scale <= np.finfo(x.dtype).max)
+        return Expected(value, slack=slack, zero_signs=False, free=free)
+
+
+@register
 class Permute(Kind):
     weight = 2
 
