@@ -47,6 +47,7 @@ typedef struct {
     char          **origins;
     const int64_t **shapes, **strides;
     bool            results_uncached, inputs_uncached;
+    char           *handed; /* of an ordered stage: what boxes hand on; NULL: boxes are whole lines */
 } ar_operands;
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
@@ -78,6 +79,13 @@ typedef struct {
 
 enum { AR_STAGE_INPUTS = 256 }; /* at most */
 
+/* Boxes of a stage that must be computed one after the other along an axis. */
+typedef struct {
+    int     axis;
+    int64_t grain; /* boxes begin at multiples of it */
+    int64_t bytes; /* that are handed on of each line, in the order of the other axes */
+} ar_order;
+
 typedef struct ar_execution ar_execution;
 typedef struct ar_stage     ar_stage;
 
@@ -93,6 +101,9 @@ typedef struct {
     /* Whether it counts on rows of an input lying one right behind the other, with this axis as
      * long as it is in the whole array; NULL: it never does. */
     bool (*wants_dense)(const ar_stage *s, int input, int axis);
+    /* Whether boxes hand something on to those that lie behind them; NULL: they never do.  Nothing
+     * else in a pass reads results of such a stage. */
+    bool (*order)(ar_order *out, const ar_stage *s, const ar_execution *exec);
 } ar_stage_type;
 
 struct ar_stage {
@@ -119,6 +130,7 @@ typedef struct {
     int64_t  met;    /* bytes of decoded chunks that all threads need at one time */
     int64_t  ahead;  /* chunks are decoded so many tiles before they are needed; 0: just then */
     bool     banded; /* all arrays in chunks that it reads have bands */
+    struct ar_turns *turns; /* of a pass with ordered stages; NULL: it has none */
 
     double  moves; /* bytes of what it reads and writes, roughly: its share of the work */
 
@@ -151,6 +163,7 @@ struct ar_execution {
     ar_exec_worker *workers; /* one for each thread */
     ar_taskgraph   *tasks;
     int             settled; /* levels that are over */
+    char          **handed;  /* by stage: what its boxes hand on; NULL: nothing */
     ar_arena        arena;
 };
 

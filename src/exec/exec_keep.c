@@ -79,6 +79,19 @@ static void mark_needed(ar_execution *exec, const ar_stage *s, bool *whole)
     }
 }
 
+/* Whose boxes must come in order is computed in just the boxes of its tiles, and read later. */
+static void mark_ordered(const ar_execution *exec, const ar_stage *s, bool *whole)
+{
+    ar_order order;
+
+    for (int k = 0; k < s->ninputs; k++) {
+        int from = exec->arrays[s->inputs[k]].stage;
+
+        if (from >= 0 && ar_stage_order(&order, exec->stages[from], exec))
+            whole[s->inputs[k]] = true;
+    }
+}
+
 static void mark_digests(const ar_execution *exec, const ar_stage *s, bool *whole)
 {
     int64_t read = 0;
@@ -172,6 +185,8 @@ arras_status ar_execution_keep(ar_execution *exec, int *levels, arras_error *err
 
     for (int i = 0; i < exec->nstages && status == ARRAS_OK; i++)
         mark_needed(exec, exec->stages[i], whole);
+    for (int i = 0; i < exec->nstages && status == ARRAS_OK; i++)
+        mark_ordered(exec, exec->stages[i], whole);
     for (int i = 0; i < exec->nstages && status == ARRAS_OK; i++)
         mark_digests(exec, exec->stages[i], whole);
     for (int a = 0; a < exec->narrays && status == ARRAS_OK; a++)

@@ -296,11 +296,15 @@ arras_status ar_execution_open(ar_execution *exec, arras_error *err)
     if (status == ARRAS_OK)
         status = write_behind(exec, err);
     if (status == ARRAS_OK)
+        status = ar_execution_hand_on(exec, err);
+    if (status == ARRAS_OK)
         status = ar_execution_keep(exec, levels, err);
     if (status == ARRAS_OK)
         status = plan_passes(exec, err);
     if (status == ARRAS_OK)
         status = make_cache(exec, err);
+    for (int i = 0; i < exec->npasses && status == ARRAS_OK; i++)
+        status = ar_pass_turns_new(&exec->passes[i], err);
     if (status == ARRAS_OK)
         status = make_workers(exec, err);
     if (status == ARRAS_OK)
@@ -314,6 +318,7 @@ arras_status ar_execution_start(ar_execution *exec, arras_error *err)
     for (int i = 0; i < exec->npasses; i++) {
         exec->passes[i].next = 0;
         exec->passes[i].done = 0;
+        ar_pass_turns_start(&exec->passes[i]);
     }
     return ar_taskgraph_start(exec->tasks, exec->pool, err);
 }
@@ -362,6 +367,8 @@ void ar_execution_close(ar_execution *exec)
     ar_taskgraph_free(exec->tasks); /* cancels, and waits */
     for (int i = 0; i < exec->nworkers; i++)
         release_worker(&exec->workers[i]);
+    for (int i = 0; exec->passes && i < exec->npasses; i++)
+        ar_pass_turns_free(&exec->passes[i]);
     for (int i = 0; exec->arrays && i < exec->narrays; i++)
         release_array(&exec->arrays[i]);
     ar_chunk_cache_free(exec->cache);

@@ -36,6 +36,22 @@ arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err);
  * (exec_chunk_rows.c). */
 arras_status ar_execution_chunk_rows(ar_execution *exec, int64_t *left, arras_error *err);
 
+/* ---- Ordered stages (pass_order.c) ----------------------------------------------------------- */
+
+bool ar_stage_order(ar_order *out, const ar_stage *s, const ar_execution *exec);
+/* Memory for what boxes hand on, of exec->memory. */
+arras_status ar_execution_hand_on(ar_execution *exec, arras_error *err);
+/* So that tiles begin where boxes of ordered stages may. */
+void ar_pass_align(ar_pass *pass);
+/* Before tiles run: so that they can wait for each other. */
+arras_status ar_pass_turns_new(ar_pass *pass, arras_error *err);
+void         ar_pass_turns_free(ar_pass *pass);
+void         ar_pass_turns_start(ar_pass *pass);
+/* Waits for the tile before this one along the axis of a stage; false: it failed. */
+bool ar_pass_turn_wait(ar_pass *pass, int axis, int64_t tile);
+/* What a tile hands on is there, or never will be. */
+void ar_pass_turn_over(ar_pass *pass, int64_t tile, bool good);
+
 /* ---- Running (pass_run.c) -------------------------------------------------------------------- */
 
 /* Where an array of a tile is. */

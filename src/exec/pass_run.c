@@ -330,15 +330,29 @@ static void gather(ar_exec_worker *w, const ar_stage *s)
     }
 }
 
-static arras_status run_stage(const ar_pass *pass, ar_exec_worker *w, const ar_stage *s, int thread,
+/* A stage whose boxes hand on waits for what the tile before hands on; whoever broke the chain has
+ * said why. */
+static arras_status wait_for_turn(ar_pass *pass, const ar_stage *s, int64_t tile, arras_error *err)
+{
+    ar_order order;
+
+    if (!pass->turns || !ar_stage_order(&order, s, pass->exec) ||
+        ar_pass_turn_wait(pass, order.axis, tile))
+        return ARRAS_OK;
+    return ar_fail(err, ARRAS_ECANCEL, "a tile before this one failed");
+}
+
+static arras_status run_stage(const ar_pass *pass, ar_exec_worker *w, int number, int thread,
                               arras_error *err)
 {
+    const ar_stage  *s = pass->exec->stages[number];
     const ar_region *region = &w->regions[s->results[0]];
     int64_t          lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
     arras_error      why = { 0 };
     arras_status     status = ARRAS_OK;
 
     gather(w, s);
+    w->operands.handed = pass->exec->handed[number];
     for (int i = 0; i < ar_region_boxes(region) && status == ARRAS_OK; i++) {
         ar_region_part(lo, hi, region, i);
         status = s->type->compute(s, &w->operands, lo, hi, thread, &why);
@@ -394,7 +408,8 @@ static arras_status write_target(const ar_pass *pass, ar_exec_worker *w, int arr
     return status;
 }
 
-/* An earlier process computed it already. */
+/* An earlier process computed it already.  Where tiles hand on, it is computed again, but not
+ * written. */
 static bool is_done(const ar_pass *pass, int64_t tile)
 {
     int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
@@ -410,24 +425,46 @@ static bool is_done(const ar_pass *pass, int64_t tile)
     return true;
 }
 
-static arras_status run_tile(const ar_pass *pass, ar_exec_worker *w, int64_t tile, int thread,
-                             arras_error *err)
+static arras_status run_stages(ar_pass *pass, ar_exec_worker *w, int64_t tile, int thread,
+                               arras_error *err)
 {
     const ar_execution *exec = pass->exec;
-    arras_status        status;
+    arras_status        status = ARRAS_OK;
 
+    for (int i = 0; i < pass->nstages && status == ARRAS_OK; i++) {
+        const ar_stage *s = exec->stages[pass->stages[i]];
+
+        if (!w->regions[s->results[0]].any)
+            continue;
+        status = wait_for_turn(pass, s, tile, err);
+        if (status == ARRAS_OK)
+            status = run_stage(pass, w, pass->stages[i], thread, err);
+    }
+    ar_pass_turn_over(pass, tile, status == ARRAS_OK);
+    return status;
+}
+
+static arras_status run_tile(ar_pass *pass, ar_exec_worker *w, int64_t tile, int thread,
+                             arras_error *err)
+{
+    bool         done = is_done(pass, tile);
+    arras_status status;
+
+    if (done && !pass->turns)
+        return ARRAS_OK;
     ar_pass_regions(w->regions, pass, tile);
     status = place_arrays(pass, w, tile, err);
     if (status == ARRAS_OK)
         status = read_arrays(pass, w, err);
-    for (int i = 0; i < pass->nstages && status == ARRAS_OK; i++)
-        if (w->regions[exec->stages[pass->stages[i]]->results[0]].any)
-            status = run_stage(pass, w, exec->stages[pass->stages[i]], thread, err);
-    for (int i = 0; i < pass->ntargets && status == ARRAS_OK; i++)
+    if (status == ARRAS_OK)
+        status = run_stages(pass, w, tile, thread, err);
+    else
+        ar_pass_turn_over(pass, tile, false);
+    for (int i = 0; i < pass->ntargets && status == ARRAS_OK && !done; i++)
         if (w->regions[pass->targets[i]].any)
             status = write_target(pass, w, pass->targets[i], tile, err);
     release_bands(pass, w);
-    release_sparse(w, exec->narrays);
+    release_sparse(w, pass->exec->narrays);
     return status;
 }
 
@@ -470,8 +507,7 @@ arras_status ar_pass_run(void *context, int64_t first, int64_t last, int thread,
     for (int64_t i = first; i < last && status == ARRAS_OK; i++) {
         int64_t tile = atomic_fetch_add_explicit(&pass->next, 1, memory_order_relaxed);
 
-        if (!is_done(pass, tile))
-            status = run_tile(pass, &pass->exec->workers[thread], tile, thread, err);
+        status = run_tile(pass, &pass->exec->workers[thread], tile, thread, err);
         if (status == ARRAS_OK)
             status = decode_ahead(pass, &pass->exec->workers[thread], tile, err);
         atomic_fetch_add_explicit(&pass->done, 1, memory_order_relaxed);

@@ -411,6 +411,8 @@ arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
                 done = cut_axis(pass, axis, cosy, all, regions);
     if (once > 0)
         prefer_panels(pass, (double)once, cosy, regions);
+    ar_pass_align(pass);
+    count_tiles(pass);
     ar_pass_regions(regions, pass, middle_tile(pass));
     pass->bytes = ar_pass_scratch(pass, regions);
     pass->read = ar_pass_read_bytes(pass, regions);

@@ -148,7 +148,9 @@ static arras_status native_compute(const ar_stage *s, const ar_operands *operand
     return n->rank > 0 ? run_inside(&job, &box) : run_patched(&job, &box);
 }
 
-static const ar_stage_type native_type = { native_need, native_compute, native_widen, NULL };
+static const ar_stage_type native_type = { .need = native_need,
+                                           .compute = native_compute,
+                                           .widen = native_widen };
 
 /* ---- From a spec ----------------------------------------------------------------------------- */
 

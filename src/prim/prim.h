@@ -7,14 +7,10 @@
 
 /* ---- Reductions of all cells up to each (scan.c) --------------------------------------------- */
 
-/* What the cells of a line so far hand on to those after them. */
-typedef struct {
-    ar_value cells[AR_SCAN_GROUP]; /* of the group that is not complete (ir/trees.h) */
-    ar_value group; /* what comes before it in its block; without groups, all there is */
-    ar_value block; /* and before that */
-} ar_scan_carry;
+/* Bytes that the cells of a line so far hand on to those after them, of lines of this length. */
+int64_t ar_scan_carry_bytes(ar_op op, arras_dtype dtype, int64_t length);
 
-/* Some cells of each of many lines, from the same one on. */
+/* Some cells of each of many lines, from the same one on: a multiple of AR_SCAN_GROUP. */
 typedef struct {
     ar_op          op;
     arras_dtype    dtype;
@@ -25,7 +21,7 @@ typedef struct {
     int64_t        in_step, out_step; /* along a line */
     int64_t        lines;
     int64_t        in_line, out_line; /* from one to the next */
-    ar_scan_carry *carries;           /* of each; not looked at where first is 0 */
+    char          *carries;           /* of each; not looked at where first is 0 */
 } ar_scan_lines;
 
 void ar_scan_run(const ar_scan_lines *job);

@@ -14,7 +14,7 @@ typedef struct {
     const char     *in;
     char           *out;
     int64_t         in_step, out_step;
-    ar_scan_carry  *carry;
+    char           *carry; /* all before; in groups: what is before in the block, and before that */
 } stretch;
 
 typedef void scan_function(const stretch *s);
@@ -71,6 +71,11 @@ static scan_function *function_for(ar_op op, arras_dtype dtype, bool grouped)
     }
 }
 
+int64_t ar_scan_carry_bytes(ar_op op, arras_dtype dtype, int64_t length)
+{
+    return (int64_t)ar_dtype_size(dtype) * (ar_scan_is_grouped(op, dtype, length) ? 2 : 1);
+}
+
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 void ar_scan_run(const ar_scan_lines *job)
@@ -78,6 +83,7 @@ void ar_scan_run(const ar_scan_lines *job)
     bool           grouped = ar_scan_is_grouped(job->op, job->dtype, job->length);
     scan_function *scan = function_for(job->op, job->dtype, grouped);
     int64_t        end = job->first + job->count;
+    int64_t        carry = ar_scan_carry_bytes(job->op, job->dtype, job->length);
     stretch        s = { .combine = ar_op_value(job->op, job->dtype),
                          .size = ar_dtype_size(job->dtype),
                          .in_step = job->in_step,
@@ -85,13 +91,13 @@ void ar_scan_run(const ar_scan_lines *job)
 
     for (int64_t first = job->first; first < end; first += s.count) {
         s.first = first;
-        /* A line by itself is one stretch; what begins within a group ends with it. */
+        /* A line by itself is one stretch. */
         s.count =
             job->lines == 1 ? end - first : ar_min64(end, (first / STRETCH + 1) * STRETCH) - first;
         for (int64_t line = 0; line < job->lines; line++) {
             s.in = job->in + line * job->in_line + (first - job->first) * job->in_step;
             s.out = job->out + line * job->out_line + (first - job->first) * job->out_step;
-            s.carry = &job->carries[line];
+            s.carry = job->carries + line * carry;
             scan(&s);
         }
     }

@@ -54,7 +54,7 @@ static arras_status copy_compute(const ar_stage *s, const ar_operands *operands,
     return ARRAS_OK;
 }
 
-static const ar_stage_type copy_type = { copy_need, copy_compute, NULL, NULL };
+static const ar_stage_type copy_type = { .need = copy_need, .compute = copy_compute };
 
 static arras_status make_copy(ar_file_launch *f, int number, arras_error *err)
 {

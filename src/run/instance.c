@@ -193,8 +193,11 @@ static void open_step(arras_run *run, int number, char **origins, const int64_t 
     ar_step_stage_make(&s->stage, run->core, number, run->sizes, lists);
     s->stage.whole = true;
     s->alone = (ar_memory_stage){ .stage = &s->stage.stage, .rank = step->rank };
-    s->alone.operands =
-        (ar_operands){ origins, lists, lists + n, should_stream(run, step), reads_far(run, step) };
+    s->alone.operands = (ar_operands){ .origins = origins,
+                                       .shapes = lists,
+                                       .strides = lists + n,
+                                       .results_uncached = should_stream(run, step),
+                                       .inputs_uncached = reads_far(run, step) };
     s->pass = (ar_memory_pass){ .nstages = 1, .stages = &s->alone };
     cut_step(run, s);
 }

@@ -216,7 +216,9 @@ static arras_status compute(const ar_stage *stage, const ar_operands *operands, 
                     : explain(s, operands, lo, hi, err);
 }
 
-static const ar_stage_type step_type = { need, compute, widen, wants_dense };
+static const ar_stage_type step_type = {
+    .need = need, .compute = compute, .widen = widen, .wants_dense = wants_dense
+};
 
 void ar_step_stage_make(ar_step_stage *out, const ar_core *core, int step, const int64_t *sizes,
                         const int64_t *const *shapes)
