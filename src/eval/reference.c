@@ -2,16 +2,35 @@
  * computed by the function of its kind.  What is not needed any more is released at once. */
 #include "eval/reference.h"
 
-/* The kinds not listed here have no cells to compute: leaves, calls and their results. */
+/* Who computes the cells of each kind; leaves, calls and their results have none of their own.  A
+ * kind that is not here does not compile. */
+#define EVALUATOR_POISON NULL
+#define EVALUATOR_INPUT NULL
+#define EVALUATOR_PARAM NULL
+#define EVALUATOR_DATA NULL
+#define EVALUATOR_CALL NULL
+#define EVALUATOR_RESULT NULL
+#define EVALUATOR_CONST ar_reference_const
+#define EVALUATOR_SIZE ar_reference_size
+#define EVALUATOR_MAP ar_reference_map
+#define EVALUATOR_CAST ar_reference_cast
+#define EVALUATOR_LAMBDA ar_reference_lambda
+#define EVALUATOR_REDUCE ar_reference_reduce
+#define EVALUATOR_SCAN ar_reference_scan
+#define EVALUATOR_EINSUM ar_reference_einsum
+#define EVALUATOR_STACK ar_reference_stack
+#define EVALUATOR_CONCAT ar_reference_concat
+#define EVALUATOR_ROLL ar_reference_roll
+#define EVALUATOR_PERMUTE ar_reference_permute
+#define EVALUATOR_RESHAPE ar_reference_reshape
+#define EVALUATOR_INDEX ar_reference_index
+#define EVALUATOR_GATHER ar_reference_gather
+#define EVALUATOR_CSR ar_reference_csr
+
 static ar_job_function *const functions[AR_KIND_END] = {
-    [AR_CONST] = ar_reference_const,     [AR_SIZE] = ar_reference_size,
-    [AR_MAP] = ar_reference_map,         [AR_CAST] = ar_reference_cast,
-    [AR_LAMBDA] = ar_reference_lambda,   [AR_REDUCE] = ar_reference_reduce,
-    [AR_SCAN] = ar_reference_scan,       [AR_EINSUM] = ar_reference_einsum,
-    [AR_STACK] = ar_reference_stack,     [AR_CONCAT] = ar_reference_concat,
-    [AR_ROLL] = ar_reference_roll,       [AR_PERMUTE] = ar_reference_permute,
-    [AR_RESHAPE] = ar_reference_reshape, [AR_INDEX] = ar_reference_index,
-    [AR_GATHER] = ar_reference_gather,   [AR_CSR] = ar_reference_csr,
+#define AR_KIND(NAME, word, text) [AR_##NAME] = EVALUATOR_##NAME,
+#include "ir/kinds.def"
+#undef AR_KIND
 };
 
 /* A node and its value.  Until it is computed, and after its last use, the value has a shape but no

@@ -47,7 +47,7 @@ typedef struct {
     char          **origins;
     const int64_t **shapes, **strides;
     bool            results_uncached, inputs_uncached;
-    char           *handed; /* of an ordered stage: what boxes hand on; NULL: boxes are whole lines */
+    char           *handed; /* by an ordered stage, of all lines; NULL: boxes are whole lines */
 } ar_operands;
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */

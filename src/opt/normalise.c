@@ -6,15 +6,35 @@
 
 #include "opt/normalise.h"
 
-/* The kinds not listed here are leaves, scans, calls and their results: see place_make(). */
+/* Who says what a cell of each kind is; of leaves, scans, calls and their results place_make()
+ * knows what they become.  A kind that is not here does not compile. */
+#define CELL_OF_POISON NULL
+#define CELL_OF_INPUT NULL
+#define CELL_OF_PARAM NULL
+#define CELL_OF_DATA NULL
+#define CELL_OF_CONST NULL
+#define CELL_OF_SIZE NULL
+#define CELL_OF_SCAN NULL
+#define CELL_OF_CALL NULL
+#define CELL_OF_RESULT NULL
+#define CELL_OF_MAP ar_normal_map
+#define CELL_OF_CAST ar_normal_cast
+#define CELL_OF_LAMBDA ar_normal_lambda
+#define CELL_OF_REDUCE ar_normal_reduce
+#define CELL_OF_EINSUM ar_normal_einsum
+#define CELL_OF_STACK ar_normal_stack
+#define CELL_OF_CONCAT ar_normal_concat
+#define CELL_OF_ROLL ar_normal_roll
+#define CELL_OF_PERMUTE ar_normal_permute
+#define CELL_OF_RESHAPE ar_normal_reshape
+#define CELL_OF_INDEX ar_normal_index
+#define CELL_OF_GATHER ar_normal_gather
+#define CELL_OF_CSR ar_normal_csr
+
 static ar_normal_function *const functions[AR_KIND_END] = {
-    [AR_MAP] = ar_normal_map,         [AR_CAST] = ar_normal_cast,
-    [AR_LAMBDA] = ar_normal_lambda,   [AR_REDUCE] = ar_normal_reduce,
-    [AR_EINSUM] = ar_normal_einsum,   [AR_STACK] = ar_normal_stack,
-    [AR_CONCAT] = ar_normal_concat,   [AR_ROLL] = ar_normal_roll,
-    [AR_PERMUTE] = ar_normal_permute, [AR_RESHAPE] = ar_normal_reshape,
-    [AR_INDEX] = ar_normal_index,     [AR_GATHER] = ar_normal_gather,
-    [AR_CSR] = ar_normal_csr,
+#define AR_KIND(NAME, word, text) [AR_##NAME] = CELL_OF_##NAME,
+#include "ir/kinds.def"
+#undef AR_KIND
 };
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
