@@ -32,7 +32,7 @@ foreach(source IN LISTS generator_sources)
     file(SHA256 ${source} hash)
     string(SHA256 generator "${generator}${hash}")
 endforeach()
-set_source_files_properties(src/compile/kept_program.c PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(src/compile/program_cache.c PROPERTIES COMPILE_DEFINITIONS
                                                               ARRAS_GENERATOR="${generator}")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")

@@ -6,7 +6,7 @@
 /* ---- Compile --------------------------------------------------------------------------------- */
 
 /* The cells of the data that the core reads, as this graph has them. */
-static arras_status find_data(const void ***out, const ar_recipe *r, const ar_core *core,
+static arras_status find_data(const void ***out, const ar_compilation *r, const ar_core *core,
                               arras_error *err)
 {
     int          n, number = 0;
@@ -27,15 +27,15 @@ static arras_status find_data(const void ***out, const ar_recipe *r, const ar_co
     return ARRAS_OK;
 }
 
-static arras_status make_program(arras_program **out, ar_recipe *r, ar_core *core, bool from_memory,
-                                 const char *warning, arras_error *err)
+static arras_status make_program(arras_program **out, ar_compilation *r, ar_core *core,
+                                 bool from_memory, const char *warning, arras_error *err)
 {
     ar_program_parts parts = { .g = r->g,
                                .core = core,
                                .warning = warning,
-                               .maker = ar_recipe_cook,
+                               .maker = ar_compile_core,
                                .context = r,
-                               .release = ar_recipe_free,
+                               .release = ar_compilation_free,
                                .threads = r->options.threads,
                                .tile_bytes = r->options.tile_bytes,
                                .from_memory = from_memory };
@@ -58,7 +58,7 @@ static bool can_do_without(arras_status status)
     return status == ARRAS_ELIMIT || status == ARRAS_EBUILD;
 }
 
-static arras_status compile(arras_program **out, ar_recipe *r, arras_error *err)
+static arras_status compile(arras_program **out, ar_compilation *r, arras_error *err)
 {
     ar_core     *core = NULL;
     arras_error  why = { ARRAS_OK, "" };
@@ -66,7 +66,7 @@ static arras_status compile(arras_program **out, ar_recipe *r, arras_error *err)
     arras_status status = ARRAS_OK;
 
     if (!r->options.reference)
-        status = ar_recipe_find(&core, &from_memory, r, &why);
+        status = ar_compile_find(&core, &from_memory, r, &why);
     if (status != ARRAS_OK && !can_do_without(status)) {
         if (err)
             *err = why;
@@ -74,7 +74,7 @@ static arras_status compile(arras_program **out, ar_recipe *r, arras_error *err)
     }
     status = make_program(out, r, core, from_memory, why.text[0] ? why.text : NULL, err);
     if (status != ARRAS_OK)
-        ar_core_drop(core);
+        ar_core_release(core);
     return status;
 }
 
@@ -87,18 +87,18 @@ typedef struct {
 static arras_status compile_here(void *context, arras_error *err)
 {
     const compiling *c = context;
-    ar_recipe       *recipe;
+    ar_compilation  *compilation;
     arras_status     status = ar_graph_check(c->g, err);
 
     if (status == ARRAS_OK)
         status = ar_graph_check_data(c->g, err);
     if (status == ARRAS_OK)
-        status = ar_recipe_new(&recipe, c->g, c->options, err);
+        status = ar_compilation_new(&compilation, c->g, c->options, err);
     if (status != ARRAS_OK)
         return status;
-    status = compile(c->out, recipe, err);
+    status = compile(c->out, compilation, err);
     if (status != ARRAS_OK)
-        ar_recipe_free(recipe);
+        ar_compilation_free(compilation);
     return status;
 }
 

@@ -2,7 +2,7 @@
  * order. */
 #include "compile/compile.h"
 #include "compile/core_cache.h"
-#include "compile/kept_program.h"
+#include "compile/program_cache.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static char *copy_string(const char *string)
     return copy;
 }
 
-static bool copy_options(ar_recipe *r, const arras_options *options)
+static bool copy_options(ar_compilation *r, const arras_options *options)
 {
     r->options = *options;
     if (options->cache && !(r->options.cache = r->cache = copy_string(options->cache)))
@@ -28,33 +28,33 @@ static bool copy_options(ar_recipe *r, const arras_options *options)
            (r->options.compiler = r->compiler = copy_string(options->compiler));
 }
 
-static bool make_key(ar_recipe *r)
+static bool make_key(ar_compilation *r)
 {
     ar_text_printf(&r->key, "%d %s %s ", r->options.no_fusion, r->cache ? r->cache : "",
                    r->compiler ? r->compiler : "");
     return ar_graph_key(&r->key, r->g);
 }
 
-arras_status ar_recipe_new(ar_recipe **out, const arras_graph *g, const arras_options *options,
-                           arras_error *err)
+arras_status ar_compilation_new(ar_compilation **out, const arras_graph *g,
+                                const arras_options *options, arras_error *err)
 {
     static const arras_options defaults;
-    ar_recipe                 *r = ar_alloc(1, sizeof *r);
+    ar_compilation            *r = ar_alloc(1, sizeof *r);
 
     if (!r)
         return ar_fail_memory(err, sizeof *r);
     if (ar_graph_snapshot(&r->g, g, err) != ARRAS_OK ||
         !copy_options(r, options ? options : &defaults) || !make_key(r)) {
-        ar_recipe_free(r);
+        ar_compilation_free(r);
         return ar_fail_memory(err, sizeof *r);
     }
     *out = r;
     return ARRAS_OK;
 }
 
-void ar_recipe_free(void *recipe)
+void ar_compilation_free(void *compilation)
 {
-    ar_recipe *r = recipe;
+    ar_compilation *r = compilation;
 
     ar_graph_free((arras_graph *)(uintptr_t)r->g);
     ar_text_free(&r->key);
@@ -147,16 +147,16 @@ static arras_status generate_all(ar_core_parts *parts, arras_error *err)
     return status;
 }
 
-static arras_status find_sources(ar_core_parts *parts, ar_kept *kept, bool in_order,
+static arras_status find_sources(ar_core_parts *parts, ar_program_cache *kept, bool in_order,
                                  arras_error *err)
 {
     arras_status status;
 
     if (in_order && kept->found)
-        return ar_kept_sources(parts, kept, err);
+        return ar_program_cache_sources(parts, kept, err);
     status = generate_all(parts, err);
     if (status == ARRAS_OK && in_order)
-        ar_kept_store(kept, parts);
+        ar_program_cache_store(kept, parts);
     return status;
 }
 
@@ -196,15 +196,15 @@ static void release_notes(void *notes)
     ar_free(notes);
 }
 
-static arras_status plan_and_build(ar_core **out, ar_kept *kept, ar_core_parts *parts,
+static arras_status plan_and_build(ar_core **out, ar_program_cache *kept, ar_core_parts *parts,
                                    const bool *dense, arras_error *err)
 {
-    const ar_recipe *r = kept->recipe;
-    ar_plan_options  options = { dense, r->options.no_fusion, ar_machine_host() };
-    ar_kernel_source sources[AR_MOST_UNITS] = { 0 };
-    int             *index = NULL;
-    int64_t          start = ar_clock();
-    arras_status     status = ar_plan_make(&parts->plan, parts->optimised, &options, err);
+    const ar_compilation *r = kept->compilation;
+    ar_plan_options       options = { dense, r->options.no_fusion, ar_machine_host() };
+    ar_kernel_source      sources[AR_MOST_UNITS] = { 0 };
+    int                  *index = NULL;
+    int64_t               start = ar_clock();
+    arras_status          status = ar_plan_make(&parts->plan, parts->optimised, &options, err);
 
     parts->plan_ns = ar_clock() - start;
     if (status != ARRAS_OK) {
@@ -231,21 +231,21 @@ static arras_status plan_and_build(ar_core **out, ar_kept *kept, ar_core_parts *
     return status;
 }
 
-static arras_status cook(ar_core **out, ar_kept *kept, const bool *dense, int64_t start,
+static arras_status cook(ar_core **out, ar_program_cache *kept, const bool *dense, int64_t start,
                          arras_error *err)
 {
-    const ar_recipe *r = kept->recipe;
-    ar_core_parts    parts = { .compiler = r->compiler,
-                               .cache = r->cache,
-                               .no_cache = r->options.no_cache,
-                               .nodes = ar_graph_count(r->g),
-                               .release_notes = release_notes };
-    arras_status     status;
+    const ar_compilation *r = kept->compilation;
+    ar_core_parts         parts = { .compiler = r->compiler,
+                                    .cache = r->cache,
+                                    .no_cache = r->options.no_cache,
+                                    .nodes = ar_graph_count(r->g),
+                                    .release_notes = release_notes };
+    arras_status          status;
 
     parts.notes = ar_alloc(1, sizeof(ar_decisions));
     if (!parts.notes)
         return ar_fail_memory(err, sizeof(ar_decisions));
-    status = ar_kept_optimise(&parts.optimised, parts.notes, kept, err);
+    status = ar_program_cache_optimise(&parts.optimised, parts.notes, kept, err);
     parts.optimise_ns = ar_clock() - start;
     if (status != ARRAS_OK) {
         release_notes(parts.notes);
@@ -255,41 +255,42 @@ static arras_status cook(ar_core **out, ar_kept *kept, const bool *dense, int64_
 }
 
 typedef struct {
-    ar_core   **out;
-    ar_recipe  *recipe;
-    const bool *dense;
+    ar_core       **out;
+    ar_compilation *compilation;
+    const bool     *dense;
 } order;
 
 static arras_status cook_here(void *context, arras_error *err)
 {
-    const order *o = context;
-    int64_t      start = ar_clock();
-    ar_kept      kept;
-    arras_status status;
+    const order     *o = context;
+    int64_t          start = ar_clock();
+    ar_program_cache kept;
+    arras_status     status;
 
-    ar_kept_open(&kept, o->recipe);
+    ar_program_cache_open(&kept, o->compilation);
     status = cook(o->out, &kept, o->dense, start, err);
-    ar_kept_close(&kept);
+    ar_program_cache_close(&kept);
     return status;
 }
 
-arras_status ar_recipe_cook(ar_core **out, void *recipe, const bool *dense, arras_error *err)
+arras_status ar_compile_core(ar_core **out, void *compilation, const bool *dense, arras_error *err)
 {
-    order o = { out, recipe, dense };
+    order o = { out, compilation, dense };
 
     return ar_with_room(cook_here, &o, err);
 }
 
-arras_status ar_recipe_find(ar_core **out, bool *from_memory, ar_recipe *recipe, arras_error *err)
+arras_status ar_compile_find(ar_core **out, bool *from_memory, ar_compilation *compilation,
+                             arras_error *err)
 {
     arras_status status;
 
-    *out = recipe->options.no_cache ? NULL : ar_core_cache_find(&recipe->key);
+    *out = compilation->options.no_cache ? NULL : ar_core_cache_find(&compilation->key);
     *from_memory = *out != NULL;
     if (*out)
         return ARRAS_OK;
-    status = ar_recipe_cook(out, recipe, NULL, err);
-    if (status == ARRAS_OK && !recipe->options.no_cache)
-        ar_core_cache_add(&recipe->key, *out);
+    status = ar_compile_core(out, compilation, NULL, err);
+    if (status == ARRAS_OK && !compilation->options.no_cache)
+        ar_core_cache_add(&compilation->key, *out);
     return status;
 }

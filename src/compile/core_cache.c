@@ -34,7 +34,7 @@ static void remove_last(void)
 {
     entry *e = &entries[--count];
 
-    ar_core_drop(e->core);
+    ar_core_release(e->core);
     ar_free(e->key);
 }
 
@@ -48,7 +48,7 @@ ar_core *ar_core_cache_find(const ar_text *key)
         if (entries[i].hash == hash && entries[i].length == key->length &&
             memcmp(entries[i].key, key->data, key->length) == 0) {
             move_to_front(i);
-            found = ar_core_keep(entries[0].core);
+            found = ar_core_retain(entries[0].core);
         }
     pthread_mutex_unlock(&lock);
     return found;
@@ -66,7 +66,7 @@ void ar_core_cache_add(const ar_text *key, ar_core *core)
         remove_last();
     entries[count++] = e;
     move_to_front(count - 1);
-    ar_core_keep(core);
+    ar_core_retain(core);
     pthread_mutex_unlock(&lock);
 }
 

@@ -19,13 +19,13 @@
 /* Along one axis, the cells lo <= i < hi but those gap_lo <= i < gap_hi. */
 typedef struct {
     int64_t lo, hi, gap_lo, gap_hi; /* no gap: gap_lo == gap_hi */
-} ar_range;
+} ar_span;
 
 /* Cells whose index along every axis is in its range. */
 typedef struct {
     int      rank;
     bool     any; /* false: no cells at all */
-    ar_range axes[ARRAS_MAX_RANK];
+    ar_span axes[ARRAS_MAX_RANK];
 } ar_region;
 
 ar_region ar_region_box(int rank, const int64_t *lo, const int64_t *hi);
@@ -127,7 +127,7 @@ typedef struct {
     int64_t  bytes;  /* of scratch memory for a tile, roughly */
     int64_t  read;   /* bytes that a tile reads of files, roughly */
     int64_t  room;   /* bytes of decoded chunks that may be kept for it */
-    int64_t  met;    /* bytes of decoded chunks that all threads need at one time */
+    int64_t  reached;    /* bytes of decoded chunks that all threads need at one time */
     int64_t  ahead;  /* chunks are decoded so many tiles before they are needed; 0: just then */
     bool     banded; /* all arrays in chunks that it reads have bands */
     struct ar_turns *turns; /* of a pass with ordered stages; NULL: it has none */
@@ -155,7 +155,7 @@ struct ar_execution {
     int64_t         scratch; /* bytes that a thread may use for a tile */
     int64_t         passing; /* bytes of all chunks on their way */
     int             at_once; /* threads that decode or encode at one time */
-    ar_hands       *hands;   /* with which they do */
+    ar_scratches       *hands;   /* with which they do */
     int64_t         cached;  /* bytes of decoded chunks that may be kept beside such tiles */
     int64_t         chunks;  /* bytes of all decoded chunks */
     ar_chunk_cache *cache;

@@ -26,10 +26,10 @@ static arras_status count_bytes(ar_execution *exec, arras_error *err)
 static int64_t memory_behind(const ar_execution *exec, const ar_exec_array *a)
 {
     enum { SHARE = 8 }; /* of the memory: one part in so many is not missed */
-    int64_t memory = ar_min64(exec->memory / SHARE, AR_BEHIND_MOST);
+    int64_t memory = ar_min64(exec->memory / SHARE, AR_WRITE_BEHIND_MOST);
 
     return a->sink && a->sink->type->write_behind && a->bytes > exec->memory &&
-                   memory >= AR_BEHIND_LEAST
+                   memory >= AR_WRITE_BEHIND_LEAST
                ? memory
                : 0;
 }
@@ -73,7 +73,8 @@ static void share_hands(ar_execution *exec, bool one_by_one)
     int64_t in_hand = most_in_hand(exec);
 
     exec->at_once =
-        one_by_one ? 1 : ar_hands_within(exec->memory / 4, in_hand, ar_pool_threads(exec->pool));
+        one_by_one ? 1
+                   : ar_scratches_within(exec->memory / 4, in_hand, ar_pool_threads(exec->pool));
     exec->passing = in_hand * exec->at_once;
 }
 
@@ -130,7 +131,7 @@ static int64_t worth_caching(const ar_pass *pass)
     int64_t threads = (int64_t)ar_pool_threads(pass->exec->pool);
     int64_t read = 3 * threads * ar_min64(pass->read, pass->exec->memory);
 
-    return ar_min64(axes_cut(pass) > 1 ? ar_max64(pass->met, read) : pass->met, pass->room);
+    return ar_min64(axes_cut(pass) > 1 ? ar_max64(pass->reached, read) : pass->reached, pass->room);
 }
 
 /* What tiles leave of the memory that they may have is for chunks. */
@@ -146,7 +147,7 @@ static int64_t left_for_cache(const ar_execution *exec)
 static arras_status make_cache(ar_execution *exec, arras_error *err)
 {
     int64_t      wanted = 0, left = left_for_cache(exec);
-    arras_status status = ar_hands_new(&exec->hands, exec->at_once, err);
+    arras_status status = ar_scratches_new(&exec->hands, exec->at_once, err);
 
     if (status == ARRAS_OK)
         status = ar_execution_chunk_rows(exec, &left, err);
@@ -179,7 +180,7 @@ static arras_status make_worker(ar_execution *exec, ar_exec_worker *w, arras_err
     w->regions = ar_arena_alloc(&exec->arena, n, sizeof *w->regions);
     w->places = ar_arena_alloc(&exec->arena, n, sizeof *w->places);
     w->strides = ar_arena_alloc(&exec->arena, n * ARRAS_MAX_RANK, sizeof *w->strides);
-    w->lent = ar_arena_alloc(&exec->arena, n, sizeof *w->lent);
+    w->borrowed = ar_arena_alloc(&exec->arena, n, sizeof *w->borrowed);
     w->banded = ar_arena_alloc(&exec->arena, n, sizeof *w->banded);
     w->held = ar_arena_alloc(&exec->arena, n, sizeof *w->held);
     w->sparse = ar_arena_alloc(&exec->arena, n, sizeof *w->sparse);
@@ -187,7 +188,7 @@ static arras_status make_worker(ar_execution *exec, ar_exec_worker *w, arras_err
     w->operands.origins = ar_arena_alloc(&exec->arena, operands, sizeof *w->operands.origins);
     w->operands.shapes = ar_arena_alloc(&exec->arena, operands, sizeof *w->operands.shapes);
     w->operands.strides = ar_arena_alloc(&exec->arena, operands, sizeof *w->operands.strides);
-    if (w->regions && w->places && w->strides && w->lent && w->banded && w->held && w->sparse &&
+    if (w->regions && w->places && w->strides && w->borrowed && w->banded && w->held && w->sparse &&
         w->sparse_bytes && w->operands.origins && w->operands.shapes && w->operands.strides)
         return ARRAS_OK;
     return ar_fail_memory(err, n * sizeof *w->regions);
@@ -372,7 +373,7 @@ void ar_execution_close(ar_execution *exec)
     for (int i = 0; exec->arrays && i < exec->narrays; i++)
         release_array(&exec->arrays[i]);
     ar_chunk_cache_free(exec->cache);
-    ar_hands_free(exec->hands);
+    ar_scratches_free(exec->hands);
     ar_arena_free(&exec->arena);
 }
 

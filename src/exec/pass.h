@@ -65,7 +65,7 @@ struct ar_exec_worker {
     ar_region  *regions; /* by array */
     ar_place *places;  /* by array */
     int64_t    *strides; /* ARRAS_MAX_RANK for each array */
-    char      **lent;    /* by array: its cells in memory that is not the worker's; NULL: none */
+    char      **borrowed; /* by array: its cells in memory of others; NULL: none */
     char      **banded;  /* by array: its cell [0, 0, ...] if its bands have it; NULL: they don't */
     bool       *held;    /* by array: its bands are to be given back */
     void      **sparse;  /* by array: a mapping of its own, for regions with gaps, or of a file */

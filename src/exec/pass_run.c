@@ -118,9 +118,9 @@ static void borrow_of_sinks(const ar_pass *pass, ar_exec_worker *w, int64_t tile
         ar_exec_array *a = &pass->exec->arrays[array];
 
         ar_pass_box(lo, hi, pass, array, tile);
-        if (a->behind && a->sink->type->lend && !a->whole && !a->spill &&
+        if (a->behind && a->sink->type->reserve_write_buffer && !a->whole && !a->spill &&
             same_box(&w->regions[array], lo, hi))
-            w->lent[array] = a->sink->type->lend(a->sink, lo, hi);
+            w->borrowed[array] = a->sink->type->reserve_write_buffer(a->sink, lo, hi);
     }
 }
 
@@ -130,7 +130,7 @@ static void borrow_of_source(const ar_exec_array *a, ar_exec_worker *w, int arra
 
     ar_region_part(lo, hi, &w->regions[array], 0);
     if (!a->bands)
-        w->lent[array] =
+        w->borrowed[array] =
             ar_map_cells(&w->sparse[array], &w->sparse_bytes[array], a->source, lo, hi);
     else if (ar_chunk_bands_fit(a->bands, lo, hi))
         w->banded[array] = ar_chunk_bands_origin(a->bands, lo, hi);
@@ -157,7 +157,7 @@ static void use_whole(ar_exec_worker *w, const ar_execution *exec, int array)
 /* Whether an array of the tile lies in scratch memory, in one piece. */
 static bool is_in_scratch(const ar_pass *pass, const ar_exec_worker *w, int array, int64_t tile)
 {
-    return w->regions[array].any && ar_region_is_box(&w->regions[array]) && !w->lent[array] &&
+    return w->regions[array].any && ar_region_is_box(&w->regions[array]) && !w->borrowed[array] &&
            !w->banded[array] && !ar_pass_has_whole(pass, array) && !is_direct(pass, w, array, tile);
 }
 
@@ -191,9 +191,9 @@ static arras_status place_array(const ar_pass *pass, ar_exec_worker *w, int arra
     } else if (w->banded[array]) {
         w->places[array] = (ar_place){ w->banded[array], exec->arrays[array].shape,
                                        ar_chunk_bands_strides(exec->arrays[array].bands), true };
-    } else if (w->lent[array]) {
+    } else if (w->borrowed[array]) {
         strides_of(w, exec, array);
-        set_place(w, array, exec, w->lent[array]);
+        set_place(w, array, exec, w->borrowed[array]);
         w->places[array].uncached = is_read(pass, array) || !is_input(pass, array);
     } else if (w->regions[array].any) {
         return place_sparse(w, array, exec, strides_of(w, exec, array), err);
@@ -212,7 +212,7 @@ static arras_status place_arrays(const ar_pass *pass, ar_exec_worker *w, int64_t
     int64_t             bytes = 0;
     arras_status        status;
 
-    memset(w->lent, 0, (size_t)exec->narrays * sizeof *w->lent);
+    memset(w->borrowed, 0, (size_t)exec->narrays * sizeof *w->borrowed);
     memset(w->banded, 0, (size_t)exec->narrays * sizeof *w->banded);
     borrow_of_sinks(pass, w, tile);
     borrow_of_sources(pass, w, tile);
@@ -287,7 +287,7 @@ static arras_status read_arrays(const ar_pass *pass, ar_exec_worker *w, arras_er
     arras_status status = ARRAS_OK;
 
     for (int a = 0; a < pass->exec->narrays && status == ARRAS_OK; a++)
-        if (w->regions[a].any && is_read(pass, a) && !w->lent[a])
+        if (w->regions[a].any && is_read(pass, a) && !w->borrowed[a])
             status = w->banded[a] ? hold_bands(pass, w, a, err) : read_array(pass, w, a, err);
     return status;
 }
@@ -373,8 +373,8 @@ static char *cell_at(const ar_place *place, int rank, const int64_t *index)
     return (char *)at;
 }
 
-static arras_status write_file(ar_sink *sink, ar_hands *hands, const ar_exec_worker *w, int array,
-                               const int64_t *lo, const int64_t *hi, arras_error *err)
+static arras_status write_file(ar_sink *sink, ar_scratches *hands, const ar_exec_worker *w,
+                               int array, const int64_t *lo, const int64_t *hi, arras_error *err)
 {
     const ar_place     *place = &w->places[array];
     const int64_t      *strides = same_box(&w->regions[array], lo, hi) ? NULL : place->strides;
@@ -384,9 +384,9 @@ static arras_status write_file(ar_sink *sink, ar_hands *hands, const ar_exec_wor
 
     if (sink->type->write_box)
         return ar_sink_write(sink, lo, hi, cells, strides, 1, err);
-    hand = ar_hands_take(hands);
+    hand = ar_scratches_take(hands);
     status = ar_sink_write_with(sink, lo, hi, cells, strides, &hand->each[0], err);
-    ar_hands_give(hands, hand);
+    ar_scratches_give(hands, hand);
     return status;
 }
 

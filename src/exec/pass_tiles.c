@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 enum {
-    COSY = 4 << 20,       /* bytes of a tile that caches like */
+    CACHE_TILE = 4 << 20, /* bytes of a tile that caches like */
     HALO_PERCENT = 10,    /* more of what is read should not be read twice */
     AGAIN_PERCENT = 5,    /* nor this much, where it is also computed twice */
     TILES_PER_THREAD = 4, /* at least, so that all threads end at the same time */
@@ -217,11 +217,11 @@ static arras_status too_large(const ar_pass *pass, arras_error *err)
 }
 
 /* Cuts an axis so that tiles are cosy; true when they fit into memory. */
-static bool cut_axis(ar_pass *pass, int axis, int64_t cosy, int64_t all, ar_region *regions)
+static bool cut_axis(ar_pass *pass, int axis, int64_t cache_tile, int64_t all, ar_region *regions)
 {
     int64_t most = pass->exec->scratch, step = grain(pass, axis);
     int64_t wide = reading_grain(pass, axis, step);
-    int64_t cells = most_cells(pass, axis, step, cosy, regions);
+    int64_t cells = most_cells(pass, axis, step, cache_tile, regions);
 
     /* Rounded up to whole chunks of what is read, if there is room and they would be decoded again
      * for the next tile. */
@@ -231,7 +231,7 @@ static bool cut_axis(ar_pass *pass, int axis, int64_t cosy, int64_t all, ar_regi
         cells = ar_min64((cells / wide + 1) * wide, pass->shape[axis]);
     pass->bytes = bytes_with(pass, axis, cells, regions);
     if (pass->exec->tile_bytes > 0)
-        return pass->bytes <= cosy;
+        return pass->bytes <= cache_tile;
     if (pass->bytes <= most)
         grow_tiles(pass, axis, all, regions);
     return pass->bytes <= most;
@@ -281,19 +281,19 @@ static int widest_axis(const ar_pass *pass)
 }
 
 /* Cuts a panel into tiles; whether they, and the chunks they need at one time, fit into memory. */
-static bool cut_panel(ar_pass *pass, int64_t cosy, ar_region *regions)
+static bool cut_panel(ar_pass *pass, int64_t cache_tile, ar_region *regions)
 {
     int     axis = pass->along;
     int64_t more = (pass->room - pass->exec->cached) / ar_pool_threads(pass->exec->pool);
     int64_t most = pass->exec->scratch - more;
-    int64_t cells = most_cells(pass, axis, grain(pass, axis), ar_min64(cosy, most), regions);
+    int64_t cells = most_cells(pass, axis, grain(pass, axis), ar_min64(cache_tile, most), regions);
 
     pass->bytes = bytes_with(pass, axis, cells, regions);
     return pass->bytes <= most && met_at_once(pass, 0, regions) <= pass->room;
 }
 
 /* As many chunks across as there is room for, the same number in all panels. */
-static void widen_panel(ar_pass *pass, int axis, int64_t cosy, ar_region *regions)
+static void widen_panel(ar_pass *pass, int axis, int64_t cache_tile, ar_region *regions)
 {
     ar_pass whole = *pass;
     int64_t low = chunks_across(pass, axis), high = 2 * low, all, panels;
@@ -304,27 +304,27 @@ static void widen_panel(ar_pass *pass, int axis, int64_t cosy, ar_region *region
         int64_t middle = low + (high - low + 1) / 2;
 
         set_chunks_across(pass, axis, middle);
-        if (cut_panel(pass, cosy, regions))
+        if (cut_panel(pass, cache_tile, regions))
             low = middle;
         else
             high = middle - 1;
     }
     panels = (all + low - 1) / low;
     set_chunks_across(pass, axis, (all + panels - 1) / panels);
-    if (cut_panel(pass, cosy, regions))
+    if (cut_panel(pass, cache_tile, regions))
         return;
     set_chunks_across(pass, axis, low);
-    cut_panel(pass, cosy, regions);
+    cut_panel(pass, cache_tile, regions);
 }
 
 /* False: not even panels of one chunk fit. */
-static bool make_panels(ar_pass *pass, int along, int64_t cosy, ar_region *regions)
+static bool make_panels(ar_pass *pass, int along, int64_t cache_tile, ar_region *regions)
 {
     pass->along = along;
     pass->room = ar_max64(pass->exec->cached, ar_min64(pass->exec->chunks, pass->exec->memory / 2));
     for (int axis = 0; axis < pass->axes; axis++)
         pass->tile[axis] = pass->shape[axis];
-    while (!cut_panel(pass, cosy, regions)) {
+    while (!cut_panel(pass, cache_tile, regions)) {
         int axis = widest_axis(pass);
 
         if (axis < 0)
@@ -333,15 +333,17 @@ static bool make_panels(ar_pass *pass, int along, int64_t cosy, ar_region *regio
     }
     for (int axis = 0; axis < pass->axes; axis++)
         if (pass->tiles[axis] > 1 && axis != along)
-            widen_panel(pass, axis, cosy, regions);
+            widen_panel(pass, axis, cache_tile, regions);
     return true;
 }
 
 /* Panels in place of what was chosen, if less is decoded then; how much that is. */
-static double try_panels(ar_pass *pass, double least, int along, int64_t cosy, ar_region *regions)
+static double try_panels(ar_pass *pass, double least, int along, int64_t cache_tile,
+                         ar_region *regions)
 {
     ar_pass panels = *pass;
-    double  bytes = make_panels(&panels, along, cosy, regions) ? decoded(&panels, regions) : least;
+    double  bytes =
+        make_panels(&panels, along, cache_tile, regions) ? decoded(&panels, regions) : least;
 
     if (bytes > LESS * least)
         return least;
@@ -351,13 +353,13 @@ static double try_panels(ar_pass *pass, double least, int along, int64_t cosy, a
 
 /* Smaller tiles leave more room for wide panels: threads stay closer to each other.  once: bytes of
  * all chunks that are needed. */
-static void prefer_panels(ar_pass *pass, double once, int64_t cosy, ar_region *regions)
+static void prefer_panels(ar_pass *pass, double once, int64_t cache_tile, ar_region *regions)
 {
     double least = decoded(pass, regions);
 
     for (int along = 0; along < pass->axes; along++)
         for (int part = 1; part <= SMALLEST_PART && least > OFTEN * once; part *= 2)
-            least = try_panels(pass, least, along, cosy / part, regions);
+            least = try_panels(pass, least, along, cache_tile / part, regions);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -368,22 +370,22 @@ static void prefer_panels(ar_pass *pass, double once, int64_t cosy, ar_region *r
 static void look_ahead(ar_pass *pass, ar_region *regions)
 {
     int     axis = next_axis(pass);
-    int64_t tiles, met;
+    int64_t tiles, reached;
 
-    pass->met = met_at_once(pass, 0, regions);
-    if (axis < 0 || pass->met == 0)
+    pass->reached = met_at_once(pass, 0, regions);
+    if (axis < 0 || pass->reached == 0)
         return;
     tiles = reading_grain(pass, axis, 1) / pass->tile[axis];
-    met = met_at_once(pass, tiles, regions);
-    if (tiles < 2 || met > pass->room)
+    reached = met_at_once(pass, tiles, regions);
+    if (tiles < 2 || reached > pass->room)
         return;
     pass->ahead = tiles;
-    pass->met = met;
+    pass->reached = reached;
 }
 
 arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
 {
-    int64_t cosy, all, once;
+    int64_t cache_tile, all, once;
     int     threads = ar_pool_threads(pass->exec->pool);
     bool    done;
 
@@ -398,19 +400,19 @@ arras_status ar_pass_tiles(ar_pass *pass, ar_region *regions, arras_error *err)
     pass->bytes = ar_pass_scratch(pass, regions);
     all = ar_pass_read_bytes(pass, regions);
     once = ar_pass_decoded_bytes(pass, regions);
-    cosy =
-        ar_min64(ar_min64(COSY, pass->exec->scratch), pass->bytes / (TILES_PER_THREAD * threads));
+    cache_tile = ar_min64(ar_min64(CACHE_TILE, pass->exec->scratch),
+                          pass->bytes / (TILES_PER_THREAD * threads));
     if (pass->exec->tile_bytes > 0)
-        cosy = pass->exec->tile_bytes;
-    done = pass->bytes <= cosy;
+        cache_tile = pass->exec->tile_bytes;
+    done = pass->bytes <= cache_tile;
     /* First the axes along which that works well, then whatever is left. */
     for (int round = 0; round < 2; round++)
         for (int axis = 0; axis < pass->axes && !done; axis++)
             if (pass->tile[axis] == pass->shape[axis] &&
                 (round > 0 || is_worth_cutting(pass, axis, grain(pass, axis), all, regions)))
-                done = cut_axis(pass, axis, cosy, all, regions);
+                done = cut_axis(pass, axis, cache_tile, all, regions);
     if (once > 0)
-        prefer_panels(pass, (double)once, cosy, regions);
+        prefer_panels(pass, (double)once, cache_tile, regions);
     ar_pass_align(pass);
     count_tiles(pass);
     ar_pass_regions(regions, pass, middle_tile(pass));

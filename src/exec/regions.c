@@ -7,13 +7,13 @@ ar_region ar_region_box(int rank, const int64_t *lo, const int64_t *hi)
     ar_region r = { .rank = rank, .any = true };
 
     for (int axis = 0; axis < rank; axis++) {
-        r.axes[axis] = (ar_range){ lo[axis], hi[axis], lo[axis], lo[axis] };
+        r.axes[axis] = (ar_span){ lo[axis], hi[axis], lo[axis], lo[axis] };
         r.any = r.any && lo[axis] < hi[axis];
     }
     return r;
 }
 
-static bool has_gap(const ar_range *r) { return r->gap_lo < r->gap_hi; }
+static bool has_gap(const ar_span *r) { return r->gap_lo < r->gap_hi; }
 
 bool ar_region_is_box(const ar_region *region)
 {
@@ -29,7 +29,7 @@ typedef struct {
     int64_t lo, hi;
 } piece;
 
-static int pieces_of(piece *out, const ar_range *r)
+static int pieces_of(piece *out, const ar_span *r)
 {
     if (!has_gap(r)) {
         out[0] = (piece){ r->lo, r->hi };
@@ -52,15 +52,15 @@ static void sort_pieces(piece *p, int n)
 }
 
 /* The largest hole between the pieces of both stays one; smaller ones are filled. */
-static ar_range both(const ar_range *a, const ar_range *b)
+static ar_span both(const ar_span *a, const ar_span *b)
 {
-    piece    p[4];
-    int      n = pieces_of(p, a);
-    ar_range r;
+    piece   p[4];
+    int     n = pieces_of(p, a);
+    ar_span r;
 
     n += pieces_of(p + n, b);
     sort_pieces(p, n);
-    r = (ar_range){ p[0].lo, p[0].hi, p[0].lo, p[0].lo };
+    r = (ar_span){ p[0].lo, p[0].hi, p[0].lo, p[0].lo };
     for (int i = 1; i < n; i++) {
         if (p[i].lo - r.hi > r.gap_hi - r.gap_lo) {
             r.gap_lo = r.hi;
@@ -97,8 +97,8 @@ int ar_region_boxes(const ar_region *region)
 void ar_region_part(int64_t *lo, int64_t *hi, const ar_region *region, int number)
 {
     for (int axis = region->rank - 1; axis >= 0; axis--) {
-        const ar_range *r = &region->axes[axis];
-        bool            gap = has_gap(r), second = gap && number % 2;
+        const ar_span *r = &region->axes[axis];
+        bool           gap = has_gap(r), second = gap && number % 2;
 
         lo[axis] = second ? r->gap_hi : r->lo;
         hi[axis] = gap && !second ? r->gap_lo : r->hi;
@@ -111,7 +111,7 @@ int64_t ar_region_cells(const ar_region *region)
     int64_t cells = region->any;
 
     for (int axis = 0; axis < region->rank; axis++) {
-        const ar_range *r = &region->axes[axis];
+        const ar_span *r = &region->axes[axis];
 
         if (!ar_mul64(&cells, cells, r->hi - r->lo - (r->gap_hi - r->gap_lo)))
             return INT64_MAX;

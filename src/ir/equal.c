@@ -13,7 +13,7 @@ typedef struct {
 
 typedef struct {
     const arras_graph *gx, *gy;
-    ar_table           met;       /* pairs that are equal, or are being compared */
+    ar_table           visited;   /* pairs that are equal, or are being compared */
     ar_arena           arena;     /* holds them */
     arras_expr        *expr_twin; /* by id in gx */
     pair              *todo;
@@ -193,10 +193,10 @@ static bool is_new(matcher *m, pair p)
     uint64_t    hash = ar_hash_mix((uint64_t)p.x->id, (uint64_t)p.y->id);
     const pair *kept;
 
-    if (ar_table_find(&m->met, hash, pair_same, &p))
+    if (ar_table_find(&m->visited, hash, pair_same, &p))
         return false;
     kept = ar_arena_copy(&m->arena, &p, 1, sizeof p);
-    if (!kept || !ar_table_add(&m->met, hash, kept))
+    if (!kept || !ar_table_add(&m->visited, hash, kept))
         m->failed = true;
     return true;
 }
@@ -228,7 +228,7 @@ bool ar_equal(arras_array x, arras_array y)
     }
     ar_free(m.expr_twin);
     ar_free(m.todo);
-    ar_table_free(&m.met);
+    ar_table_free(&m.visited);
     ar_arena_free(&m.arena);
     return equal;
 }

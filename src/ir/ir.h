@@ -89,8 +89,8 @@ typedef struct {
     arras_dtype widest[AR_CLASS_COMPLEX + 1]; /* of each class */
     arras_dtype untyped;
 } ar_types_met;
-void    ar_types_meet(ar_types_met *met, ar_type type);
-ar_type ar_types_promote(const ar_types_met *met);
+void    ar_types_meet(ar_types_met *visited, ar_type type);
+ar_type ar_types_promote(const ar_types_met *visited);
 bool    ar_op_is_comparison(ar_op op);
 /* False when the operation is not defined for these types. */
 bool ar_op_signature(ar_signature *out, ar_op op, const ar_type *operands);

@@ -254,11 +254,11 @@ arras_status ar_axes_mask(uint32_t *out, const char *what, int n, const int *axe
 
 ar_type ar_promote_nodes(int n, const arras_array *xs)
 {
-    ar_types_met met = { .untyped = ARRAS_NO_DTYPE };
+    ar_types_met visited = { .untyped = ARRAS_NO_DTYPE };
 
     for (int i = 0; i < n; i++)
-        ar_types_meet(&met, xs[i]->type);
-    return ar_types_promote(&met);
+        ar_types_meet(&visited, xs[i]->type);
+    return ar_types_promote(&visited);
 }
 
 arras_array ar_check_untyped(const char *what, int n, const arras_array *xs, arras_dtype dtype)

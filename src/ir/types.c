@@ -111,26 +111,27 @@ static arras_dtype promote_weak(arras_dtype strong, arras_dtype weak)
     return strong == ARRAS_F32 ? ARRAS_C64 : weak;
 }
 
-void ar_types_meet(ar_types_met *met, ar_type type)
+void ar_types_meet(ar_types_met *visited, ar_type type)
 {
-    arras_dtype *widest = type.weak ? &met->untyped : &met->widest[ar_dtype_class(type.dtype)];
+    arras_dtype *widest =
+        type.weak ? &visited->untyped : &visited->widest[ar_dtype_class(type.dtype)];
 
     *widest = promote_strong(*widest, type.dtype);
 }
 
 /* From the highest class down: i8, u16 and f32 give f32, although the two integers alone would meet
  * in i32, which f32 does not hold. */
-ar_type ar_types_promote(const ar_types_met *met)
+ar_type ar_types_promote(const ar_types_met *visited)
 {
     arras_dtype all = ARRAS_NO_DTYPE;
 
     for (int class = AR_CLASS_COMPLEX; class > AR_CLASS_NONE; class --)
-        all = promote_strong(all, met->widest[class]);
-    if (met->untyped == ARRAS_NO_DTYPE)
+        all = promote_strong(all, visited->widest[class]);
+    if (visited->untyped == ARRAS_NO_DTYPE)
         return (ar_type){ all, false };
     if (all == ARRAS_NO_DTYPE)
-        return (ar_type){ met->untyped, true };
-    return (ar_type){ promote_weak(all, met->untyped), false };
+        return (ar_type){ visited->untyped, true };
+    return (ar_type){ promote_weak(all, visited->untyped), false };
 }
 
 static bool all_alike(int n, const ar_type *types)
@@ -143,13 +144,13 @@ static bool all_alike(int n, const ar_type *types)
 
 static ar_type promote_all(int n, const ar_type *types)
 {
-    ar_types_met met = { .untyped = ARRAS_NO_DTYPE };
+    ar_types_met visited = { .untyped = ARRAS_NO_DTYPE };
 
     if (all_alike(n, types))
         return types[0];
     for (int i = 0; i < n; i++)
-        ar_types_meet(&met, types[i]);
-    return ar_types_promote(&met);
+        ar_types_meet(&visited, types[i]);
+    return ar_types_promote(&visited);
 }
 
 ar_type ar_promote(ar_type a, ar_type b) { return promote_all(2, (ar_type[]){ a, b }); }

@@ -23,7 +23,7 @@ static bool has_neighbour(const border *b, int axis, int side)
     return side ? b->box.at[axis] + 1 < b->grid->count[axis] : b->box.at[axis] > 0;
 }
 
-static uint32_t components_of(const border *b) { return b->runs->met[b->runs->lines]; }
+static uint32_t components_of(const border *b) { return b->runs->visited[b->runs->lines]; }
 
 /* The component of the first or last cell of a line; false: that cell does not count. */
 static bool component_at_end(uint32_t *out, const ar_label_runs *runs, int64_t line, int side)
@@ -106,7 +106,7 @@ static void make_nodes_of(border *b, int64_t line, int64_t *others)
     uint32_t run = runs->first[line];
     bool     has_edges = false;
 
-    for (uint32_t c = runs->met[line]; c < runs->met[line + 1]; c++) {
+    for (uint32_t c = runs->visited[line]; c < runs->visited[line + 1]; c++) {
         if (!b->node_of[c]) {
             ++*others;
             continue;

@@ -158,7 +158,7 @@ static arras_status find_again(ar_label_runs *out, const ar_labelling *l, int64_
 {
     arras_status status = find_runs(out, l, t, mine, err);
 
-    if (status != ARRAS_OK || out->met[out->lines] == l->tiles[t].components)
+    if (status != ARRAS_OK || out->visited[out->lines] == l->tiles[t].components)
         return status;
     ar_label_runs_free(out);
     return ar_fail(err, ARRAS_EIO, "%s changed while it was read", l->request.source->name);

@@ -23,7 +23,7 @@ static void find_labels(painting *p, const ar_label_tile *tile, const ar_label_b
         if (here != segment)
             last = p->l->segments[here];
         segment = here;
-        for (uint32_t c = p->runs->met[line]; c < p->runs->met[line + 1]; c++) {
+        for (uint32_t c = p->runs->visited[line]; c < p->runs->visited[line + 1]; c++) {
             bool is_node = node < end && p->l->nodes[node].component == c;
 
             p->labels[c] = is_node ? p->l->nodes[node].label : last + 1;
@@ -79,7 +79,7 @@ arras_status ar_label_paint(const ar_labelling *l, int64_t tile, const ar_label_
 {
     painting     p = { .l = l, .runs = runs, .edges = scratch->edges };
     ar_label_box box = ar_label_grid_box(&l->grid, tile);
-    uint32_t     components = runs->met[runs->lines];
+    uint32_t     components = runs->visited[runs->lines];
 
     p.labels = ar_alloc(components, sizeof *p.labels);
     if (!p.labels)

@@ -63,7 +63,7 @@ typedef struct {
     int64_t   lines, width, words; /* words: of bits, for a line */
     uint64_t *bits;                /* which cells count; those behind the end of a line do not */
     uint32_t *first;               /* runs that begin before each line, and before the end */
-    uint32_t *met;                 /* components that do */
+    uint32_t *visited;                 /* components that do */
     uint32_t *component;           /* of each run */
     size_t    capacity;            /* of them */
 } ar_label_runs;

@@ -111,7 +111,7 @@ static arras_status divide_memory(ar_labelling *l, arras_error *err)
     int64_t hand = in_hand(&l->request), memory, most, unit[AR_LABEL_AXES];
     int64_t cells = cells_in(l->grid.shape);
 
-    l->threads = ar_hands_within(all / 4, hand, l->threads);
+    l->threads = ar_scratches_within(all / 4, hand, l->threads);
     memory = ar_max64(0, all - l->threads * hand);
     most = memory / 2 / bytes_per_cell(l);
 

@@ -161,7 +161,7 @@ static void number_components(ar_label_runs *runs)
     uint32_t *component = runs->component, n = 0;
 
     for (int64_t line = 0; line < runs->lines; line++) {
-        runs->met[line] = n;
+        runs->visited[line] = n;
         for (uint32_t i = runs->first[line]; i < runs->first[line + 1]; i++) {
             uint32_t is_root = component[i] == i, parents = component[component[i]];
 
@@ -169,7 +169,7 @@ static void number_components(ar_label_runs *runs)
             n += is_root;
         }
     }
-    runs->met[runs->lines] = n;
+    runs->visited[runs->lines] = n;
 }
 
 /* ---- The tile -------------------------------------------------------------------------------- */
@@ -229,8 +229,8 @@ static bool make_runs(ar_label_runs *out, const ar_label_box *box)
                             .words = (int64_t)words };
     out->bits = ar_alloc(lines * words, sizeof *out->bits);
     out->first = ar_alloc(lines + 1, sizeof *out->first);
-    out->met = ar_alloc(lines + 1, sizeof *out->met);
-    return out->bits && out->first && out->met && reserve(out, 1);
+    out->visited = ar_alloc(lines + 1, sizeof *out->visited);
+    return out->bits && out->first && out->visited && reserve(out, 1);
 }
 
 /* Should memory refuse to shrink, it stays as it is. */
@@ -270,15 +270,15 @@ void ar_label_runs_free(ar_label_runs *runs)
 {
     ar_free(runs->bits);
     ar_free(runs->first);
-    ar_free(runs->met);
+    ar_free(runs->visited);
     ar_free(runs->component);
     runs->bits = NULL;
-    runs->first = runs->met = runs->component = NULL;
+    runs->first = runs->visited = runs->component = NULL;
 }
 
 int64_t ar_label_runs_bytes(const ar_label_runs *runs)
 {
     return (int64_t)(runs->capacity * sizeof *runs->component) +
-           (runs->lines + 1) * (int64_t)(sizeof *runs->first + sizeof *runs->met) +
+           (runs->lines + 1) * (int64_t)(sizeof *runs->first + sizeof *runs->visited) +
            runs->lines * runs->words * (int64_t)sizeof *runs->bits;
 }

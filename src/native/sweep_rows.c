@@ -38,7 +38,7 @@ static arras_status choose_slab(arras_sweeping *s, arras_error *err)
     int64_t memory = s->request.memory ? s->request.memory : ar_memory_fair(), hand, chunk;
     int64_t bytes = count_bytes(s, &hand, &chunk), besides, rows, least;
 
-    s->hands = ar_hands_within(memory / 4, hand, s->threads);
+    s->hands = ar_scratches_within(memory / 4, hand, s->threads);
     besides = s->hands * hand;
     if (bytes == 0) {
         s->slab = s->shape[0];

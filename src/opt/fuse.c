@@ -68,9 +68,9 @@ static arras_status make_room(ar_fusion *f)
     size_t exprs = (size_t)largest_expr(f) + 1;
 
     f->items = ar_alloc((size_t)f->count, sizeof *f->items);
-    f->met = ar_alloc(exprs, sizeof *f->met);
+    f->visited = ar_alloc(exprs, sizeof *f->visited);
     f->counted = ar_alloc(exprs, sizeof *f->counted);
-    if (!f->items || !f->met || !f->counted)
+    if (!f->items || !f->visited || !f->counted)
         return ar_fail_memory(f->err, (size_t)f->count * sizeof *f->items);
     return ARRAS_OK;
 }
@@ -90,7 +90,7 @@ static void close_fusion(ar_fusion *f)
 {
     ar_free(f->nodes);
     ar_free(f->items);
-    ar_free(f->met);
+    ar_free(f->visited);
     ar_free(f->counted);
     ar_arena_free(&f->arena);
 }
@@ -124,7 +124,7 @@ static arras_status fuse_once(arras_graph **out, const arras_graph *normal,
     if (status == ARRAS_OK)
         status = make_room(&f);
     if (status == ARRAS_OK)
-        status = ar_fuse_look(&f);
+        status = ar_fuse_cost(&f);
     if (status == ARRAS_OK)
         status = ar_fuse_decide(&f, options->no_fusion);
     if (status == ARRAS_OK)

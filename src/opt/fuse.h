@@ -64,14 +64,14 @@ typedef struct {
     int64_t            count; /* of nodes */
     arras_array       *nodes; /* that the outputs need, by id */
     int64_t            nnodes;
-    int64_t           *met;     /* by id of expression: the stamp of the frame it was met in */
+    int64_t           *visited;     /* by id of expression: the stamp of the frame it was met in */
     int64_t           *counted; /* by id of expression: the lambda in which it was counted */
     ar_arena           arena;
     arras_error       *err;
 } ar_fusion;
 
-/* Fills in all that is known of items before anything is decided (fuse_look.c). */
-arras_status ar_fuse_look(ar_fusion *f);
+/* Fills in all that is known of items before anything is decided (fuse_cost.c). */
+arras_status ar_fuse_cost(ar_fusion *f);
 /* Sets `fused` and `reason` of all items (fuse_decide.c). */
 arras_status ar_fuse_decide(ar_fusion *f, bool no_fusion);
 double       ar_fuse_estimate(const arras_graph *g, arras_dim dim);

@@ -339,9 +339,9 @@ static arras_status normalise_program(ar_scope *s)
 
 arras_status ar_normalise(arras_graph **out, const arras_graph *g, arras_error *err)
 {
-    ar_pass      pass = { .from = g, .err = err };
-    ar_scope     program = { .pass = &pass };
-    arras_status status = ar_graph_check(g, err);
+    ar_normaliser pass = { .from = g, .err = err };
+    ar_scope      program = { .pass = &pass };
+    arras_status  status = ar_graph_check(g, err);
 
     if (status == ARRAS_OK)
         status = ar_graph_new(&pass.to, err);

@@ -33,11 +33,11 @@ typedef struct {
     int64_t stamp;
 
     arras_error *err;
-} ar_pass;
+} ar_normaliser;
 
 /* The program itself, or the body of a function in one call of it. */
 typedef struct {
-    ar_pass         *pass;
+    ar_normaliser         *pass;
     arras_graph     *to;
     arras_function   function; /* NULL: the program itself */
     const ar_became *args;     /* of the call */

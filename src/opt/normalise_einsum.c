@@ -155,14 +155,14 @@ static bool is_needed(const einsum *e, const rest *left, int a, int b, char lett
 
 /* Adds the letters of one operand: all of them count, those needed later stay.  False: too many. */
 static bool add_letters(const einsum *e, const rest *left, int a, int b, const operand *from,
-                        operand *pair, char *met, double *cells)
+                        operand *pair, char *visited, double *cells)
 {
     for (int axis = 0; axis < from->rank; axis++) {
         char letter = from->letters[axis];
 
-        if (met[letter & 127])
+        if (visited[letter & 127])
             continue;
-        met[letter & 127] = 1;
+        visited[letter & 127] = 1;
         *cells *= e->size[letter & 127];
         if (!is_needed(e, left, a, b, letter))
             continue;
@@ -193,17 +193,17 @@ static void order_as_result(const einsum *e, operand *pair)
  * letters. */
 static double contract(const einsum *e, const rest *left, int a, int b, operand *pair)
 {
-    char   met[LETTERS] = { 0 };
+    char   visited[LETTERS] = { 0 };
     double cells = 1;
     int    letters = 0;
 
     *pair = (operand){ .rank = 0 };
-    if (!add_letters(e, left, a, b, &left->items[a], pair, met, &cells) ||
-        !add_letters(e, left, a, b, &left->items[b], pair, met, &cells))
+    if (!add_letters(e, left, a, b, &left->items[a], pair, visited, &cells) ||
+        !add_letters(e, left, a, b, &left->items[b], pair, visited, &cells))
         return -1;
     order_as_result(e, pair);
     for (int c = 0; c < LETTERS; c++)
-        letters += met[c];
+        letters += visited[c];
     return cells * (letters > pair->rank ? 2 : 1);
 }
 

@@ -105,7 +105,7 @@ static arras_expr copy(const copier *c, arras_expr e)
 }
 
 /* Arguments have smaller ids than their users. */
-static bool start_copying(ar_pass *pass, int64_t last_id)
+static bool start_copying(ar_normaliser *pass, int64_t last_id)
 {
     while (pass->copied_room <= (size_t)last_id) {
         size_t old = pass->copied_room;

@@ -14,7 +14,7 @@ typedef struct {
 typedef struct {
     squeezer   *s;
     arras_array lambda;
-    bool       *met; /* by id of expression */
+    bool       *visited; /* by id of expression */
 } walker;
 
 /* An index that may be outside is an edge's business, or an error's. */
@@ -30,9 +30,9 @@ static void look_at_load(walker *w, arras_expr load)
 /* Depth is limited by AR_MAX_DEPTH. */
 static void look(walker *w, arras_expr e)
 {
-    if (w->met[e->id])
+    if (w->visited[e->id])
         return;
-    w->met[e->id] = true;
+    w->visited[e->id] = true;
     if (e->kind == AR_EXPR_LOAD)
         look_at_load(w, e);
     for (int i = 0; i < e->nargs; i++)
@@ -70,11 +70,11 @@ static bool choose(squeezer *s, const arras_graph *g, int64_t count, const arras
 
         if (nodes[i]->kind != AR_LAMBDA)
             continue;
-        w.met = ar_alloc((size_t)cell->id + 1, sizeof *w.met);
-        if (!w.met)
+        w.visited = ar_alloc((size_t)cell->id + 1, sizeof *w.visited);
+        if (!w.visited)
             return false;
         look(&w, cell);
-        ar_free(w.met);
+        ar_free(w.visited);
     }
     return true;
 }

@@ -65,15 +65,15 @@ typedef struct {
     ar_look_function *look;
     void             *pass;
     arras_array       lambda;
-    int64_t          *met; /* by id of expression: 1 + the id of the last lambda it was met in */
+    int64_t *visited; /* by id of expression: 1 + the id of the last lambda it was met in */
 } looker;
 
 /* Depth is limited by AR_MAX_DEPTH. */
 static bool look_within(const looker *l, arras_expr e)
 {
-    if (l->met[e->id] > l->lambda->id)
+    if (l->visited[e->id] > l->lambda->id)
         return true;
-    l->met[e->id] = l->lambda->id + 1;
+    l->visited[e->id] = l->lambda->id + 1;
     for (int i = 0; i < e->nargs; i++)
         if (!look_within(l, e->args[i]))
             return false;
@@ -90,14 +90,14 @@ arras_status ar_survey_look(const ar_survey *s, ar_look_function *look, void *pa
     for (int64_t i = 0; i < s->count; i++)
         if (s->nodes[i]->kind == AR_LAMBDA)
             exprs = ar_max64(exprs, ((arras_expr)s->nodes[i]->ref)->id + 1);
-    l.met = ar_alloc((size_t)exprs, sizeof *l.met);
-    if (!l.met)
-        return ar_fail_memory(err, (size_t)exprs * sizeof *l.met);
+    l.visited = ar_alloc((size_t)exprs, sizeof *l.visited);
+    if (!l.visited)
+        return ar_fail_memory(err, (size_t)exprs * sizeof *l.visited);
     for (int64_t i = 0; i < s->count && more; i++) {
         l.lambda = s->nodes[i];
         more = l.lambda->kind != AR_LAMBDA || look_within(&l, l.lambda->ref);
     }
-    ar_free(l.met);
+    ar_free(l.visited);
     return ARRAS_OK;
 }
 

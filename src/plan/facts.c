@@ -9,7 +9,7 @@
 typedef struct {
     ar_lambda_facts *facts;
     arras_array      lambda;
-    bool            *met; /* by id of expression */
+    bool            *visited; /* by id of expression */
 } walker;
 
 static bool load_may_fault(arras_array lambda, arras_expr load)
@@ -33,9 +33,9 @@ static void look(walker *w, arras_expr e)
 {
     ar_lambda_facts *f = w->facts;
 
-    if (w->met[e->id])
+    if (w->visited[e->id])
         return;
-    w->met[e->id] = true;
+    w->visited[e->id] = true;
     f->operations += e->kind == AR_EXPR_OP || e->kind == AR_EXPR_CAST;
     f->sized = f->sized || e->kind == AR_EXPR_SIZE;
     if (e->kind == AR_EXPR_LOAD)
@@ -54,18 +54,18 @@ arras_status ar_lambda_look(ar_lambda_facts *out, arras_array lambda, ar_arena *
 {
     arras_expr      cell = lambda->ref;
     ar_lambda_facts facts = { .sized = false };
-    walker          w = { &facts, lambda, ar_alloc((size_t)cell->id + 1, sizeof *w.met) };
+    walker          w = { &facts, lambda, ar_alloc((size_t)cell->id + 1, sizeof *w.visited) };
 
     facts.same_cell = ar_arena_alloc(arena, (size_t)lambda->ninputs, sizeof *facts.same_cell);
-    if (w.met && facts.same_cell) {
+    if (w.visited && facts.same_cell) {
         memset(facts.same_cell, true, (size_t)lambda->ninputs);
         look(&w, cell);
         for (int axis = 0; axis < lambda->rank; axis++)
             facts.sized = facts.sized || ar_dim_symbolic(lambda->shape[axis]);
         *out = facts;
     }
-    ar_free(w.met);
-    return w.met && facts.same_cell ? ARRAS_OK : ar_fail_memory(err, (size_t)cell->id + 1);
+    ar_free(w.visited);
+    return w.visited && facts.same_cell ? ARRAS_OK : ar_fail_memory(err, (size_t)cell->id + 1);
 }
 
 arras_status ar_lambda_kind_find(ar_lambda_kind *out, arras_array lambda, ar_arena *arena,

@@ -19,10 +19,12 @@ static int64_t rounded(int64_t bytes)
 
 static bool takes_over(const ar_block *blocks, int n, int from)
 {
-    int heir = blocks[from].heir;
+    int in_place_successor = blocks[from].in_place_successor;
 
-    return heir >= 0 && heir < n && blocks[heir].bytes <= blocks[from].bytes &&
-           blocks[heir].first == blocks[from].last && blocks[heir].first > blocks[from].first;
+    return in_place_successor >= 0 && in_place_successor < n &&
+           blocks[in_place_successor].bytes <= blocks[from].bytes &&
+           blocks[in_place_successor].first == blocks[from].last &&
+           blocks[in_place_successor].first > blocks[from].first;
 }
 
 /* Marks who is an heir, then follows each line from its start. */
@@ -32,14 +34,14 @@ static int make_chains(chain *chains, bool *inherits, int n, const ar_block *blo
 
     for (int i = 0; i < n; i++)
         if (takes_over(blocks, n, i))
-            inherits[blocks[i].heir] = true;
+            inherits[blocks[i].in_place_successor] = true;
     for (int i = 0; i < n; i++) {
         int last = i;
 
         if (inherits[i])
             continue;
         while (takes_over(blocks, n, last))
-            last = blocks[last].heir;
+            last = blocks[last].in_place_successor;
         chains[count++] = (chain){ .bytes = rounded(blocks[i].bytes),
                                    .first = blocks[i].first,
                                    .last = blocks[last].last,
@@ -159,7 +161,7 @@ static void find_places(search *s)
 static void write_back(ar_block *blocks, int n, const chain *chains, int count)
 {
     for (int i = 0; i < count; i++)
-        for (int b = chains[i].block;; b = blocks[b].heir) {
+        for (int b = chains[i].block;; b = blocks[b].in_place_successor) {
             blocks[b].offset = chains[i].offset;
             if (!takes_over(blocks, n, b))
                 break;

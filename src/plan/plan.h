@@ -150,7 +150,7 @@ void ar_tiling_make(ar_tiling *out, const ar_step *step, const int64_t *shape, c
 typedef struct {
     int64_t bytes;
     int     first, last;
-    int     heir;   /* block that may take over its place in step `last`; -1: none */
+    int     in_place_successor;   /* block that may take over its place in step `last`; -1: none */
     int64_t offset; /* out */
 } ar_block;
 

@@ -6,7 +6,7 @@ typedef struct {
     ar_step       *step;
     ar_row_reach  *reach; /* as in ar_step */
     arras_array    lambda;
-    bool          *met; /* by id of expression */
+    bool          *visited; /* by id of expression */
 } looker;
 
 enum { NOT_READ = -2 };
@@ -65,9 +65,9 @@ static void widen(ar_row_reach *reach, arras_array lambda, arras_expr load, int 
 /* Depth is limited by AR_MAX_DEPTH. */
 static void look_within(looker *l, arras_expr e)
 {
-    if (l->met[e->id])
+    if (l->visited[e->id])
         return;
-    l->met[e->id] = true;
+    l->visited[e->id] = true;
     if (e->kind == AR_EXPR_LOAD && is_computed(l->plan, l->step->inputs[e->ints[0]]))
         for (int own = 0; own < l->step->rank; own++)
             widen(&l->reach[e->ints[0] * l->step->rank + own], l->lambda, e, own);
@@ -81,11 +81,11 @@ static arras_status look_at_cells(looker *l, arras_error *err)
         arras_expr cell = l->step->form.lambdas[k]->ref;
 
         l->lambda = l->step->form.lambdas[k];
-        l->met = ar_alloc((size_t)cell->id + 1, sizeof *l->met);
-        if (!l->met)
+        l->visited = ar_alloc((size_t)cell->id + 1, sizeof *l->visited);
+        if (!l->visited)
             return ar_fail_memory(err, (size_t)cell->id + 1);
         look_within(l, cell);
-        ar_free(l->met);
+        ar_free(l->visited);
     }
     return ARRAS_OK;
 }

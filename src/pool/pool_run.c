@@ -32,16 +32,16 @@ static void wait_for_work(ar_taskgraph *graph)
 
 static void work_with_others(ar_taskgraph *graph)
 {
-    ar_run  *run = graph->run;
-    ar_hand  hand = ar_hand_make(graph, 0);
-    ar_piece piece;
+    ar_run           *run = graph->run;
+    ar_worker_context hand = ar_worker_context_make(graph, 0);
+    ar_piece          piece;
 
     for (;;) {
-        if (ar_hand_take(&piece, &hand)) {
+        if (ar_worker_context_take(&piece, &hand)) {
             /* While this thread was looking, others were not told. */
             if (ar_run_has_work(run))
                 ar_pool_notify(graph->pool, run, 2);
-            ar_hand_work_off(&hand, piece);
+            ar_worker_context_work_off(&hand, piece);
         } else if (ar_run_has_work(run)) {
             sched_yield(); /* someone is about to write what it reserved */
         }
@@ -53,7 +53,7 @@ static void work_with_others(ar_taskgraph *graph)
 
 static void work_alone(ar_taskgraph *graph)
 {
-    ar_hand hand = ar_hand_make(graph, 0);
+    ar_worker_context hand = ar_worker_context_make(graph, 0);
 
     for (size_t i = 0; i < graph->ntasks; i++) {
         ar_piece       piece = { .task = graph->order[i] };
@@ -63,7 +63,7 @@ static void work_alone(ar_taskgraph *graph)
 
         for (; piece.first < node->parts; piece.first = piece.last) {
             piece.last = ar_min64(piece.first + chunk, node->parts);
-            ar_hand_do(&hand, node, &piece);
+            ar_worker_context_do(&hand, node, &piece);
         }
     }
 }

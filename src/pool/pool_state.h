@@ -174,17 +174,17 @@ typedef struct {
     int           thread;
     int64_t       finished; /* tasks, not yet taken off run->unfinished */
     arras_error   error;    /* where a task writes its message */
-} ar_hand;
+} ar_worker_context;
 
 /* Few enough to cost nothing, enough for threads to end together and to see a cancellation. */
 enum { AR_CHUNKS_PER_THREAD = 32 };
 
-ar_hand ar_hand_make(ar_taskgraph *graph, int thread);
+ar_worker_context ar_worker_context_make(ar_taskgraph *graph, int thread);
 /* False when nothing is ready, or when the next place is reserved but not yet written. */
-bool ar_hand_take(ar_piece *piece, ar_hand *hand);
-void ar_hand_do(ar_hand *hand, const ar_node *node, const ar_piece *piece);
+bool ar_worker_context_take(ar_piece *piece, ar_worker_context *hand);
+void ar_worker_context_do(ar_worker_context *hand, const ar_node *node, const ar_piece *piece);
 /* Goes on with what is ready until there is nothing to take. */
-void ar_hand_work_off(ar_hand *hand, ar_piece piece);
+void ar_worker_context_work_off(ar_worker_context *hand, ar_piece piece);
 void ar_loop_prepare(ar_taskgraph *graph, int task);
 
 /* A worker saw work in a run and does what it can get.  False: there was nothing left to take. */

@@ -24,7 +24,7 @@ static arras_status known(arras_status status)
     return (unsigned)status > ARRAS_ENOMEM ? ARRAS_EINVAL : status;
 }
 
-static void keep_failure(ar_hand *hand, const ar_piece *piece, arras_status status)
+static void keep_failure(ar_worker_context *hand, const ar_piece *piece, arras_status status)
 {
     ar_taskgraph *graph = hand->graph;
     const char   *name = graph->tasks[piece->task].name;
@@ -65,7 +65,7 @@ static bool is_stopped(ar_taskgraph *graph)
 
 /* The first part tells how long the others take: where that is long they are done one by one, so
  * that a cancellation is seen in between. */
-static arras_status do_parts(ar_hand *hand, const ar_node *node, const ar_piece *piece)
+static arras_status do_parts(ar_worker_context *hand, const ar_node *node, const ar_piece *piece)
 {
     enum { LONG_NS = 10 * 1000 * 1000 };
     int64_t      at = piece->first + 1, start = ar_clock(), left = piece->last - at;
@@ -83,7 +83,7 @@ static arras_status do_parts(ar_hand *hand, const ar_node *node, const ar_piece 
 
 /* After a stop everything goes on as usual, only that nothing is done: counters and queue end up
  * as after any other run. */
-void ar_hand_do(ar_hand *hand, const ar_node *node, const ar_piece *piece)
+void ar_worker_context_do(ar_worker_context *hand, const ar_node *node, const ar_piece *piece)
 {
     ar_taskgraph *graph = hand->graph;
     int64_t       start;
@@ -116,7 +116,7 @@ void ar_loop_prepare(ar_taskgraph *graph, int task)
     loop->chunk = ar_max64(1, parts / (AR_CHUNKS_PER_THREAD * (int64_t)graph->threads));
 }
 
-static void push(ar_hand *hand, const int *tasks, int count)
+static void push(ar_worker_context *hand, const int *tasks, int count)
 {
     ar_taskgraph *graph = hand->graph;
     ar_run       *run = hand->run;
@@ -146,7 +146,7 @@ static bool pass_head(ar_run *run, int64_t place)
                                                    memory_order_relaxed, memory_order_relaxed);
 }
 
-static bool take_parts(ar_piece *piece, ar_hand *hand, int64_t place)
+static bool take_parts(ar_piece *piece, ar_worker_context *hand, int64_t place)
 {
     ar_loop *loop = &hand->graph->loops[piece->task];
     int64_t  parts = hand->graph->nodes[piece->task].parts;
@@ -158,7 +158,7 @@ static bool take_parts(ar_piece *piece, ar_hand *hand, int64_t place)
     return piece->first < parts;
 }
 
-static bool take_at(ar_piece *piece, ar_hand *hand, int64_t place)
+static bool take_at(ar_piece *piece, ar_worker_context *hand, int64_t place)
 {
     int64_t parts = hand->graph->nodes[piece->task].parts;
 
@@ -170,7 +170,7 @@ static bool take_at(ar_piece *piece, ar_hand *hand, int64_t place)
 }
 
 /* False when nothing is ready, or when the next place is reserved but not yet written. */
-bool ar_hand_take(ar_piece *piece, ar_hand *hand)
+bool ar_worker_context_take(ar_piece *piece, ar_worker_context *hand)
 {
     ar_taskgraph *graph = hand->graph;
     ar_run       *run = hand->run;
@@ -205,7 +205,7 @@ static bool is_ready(ar_node *node)
 }
 
 /* Pushes the successors that became ready, but for one to go on with: *next, if there is one. */
-static bool finish(ar_hand *hand, const ar_node *node, ar_piece *next)
+static bool finish(ar_worker_context *hand, const ar_node *node, ar_piece *next)
 {
     enum { BATCH = 32 };
     ar_taskgraph *graph = hand->graph;
@@ -236,7 +236,7 @@ static bool finish(ar_hand *hand, const ar_node *node, ar_piece *next)
 }
 
 /* A run that was expected to be brief is not: now help is welcome. */
-static void end_quiet(ar_hand *hand)
+static void end_quiet(ar_worker_context *hand)
 {
     ar_run *run = hand->run;
     int64_t until = atomic_load_explicit(&run->quiet_until, memory_order_relaxed);
@@ -249,7 +249,7 @@ static void end_quiet(ar_hand *hand)
 }
 
 /* Does a piece and whatever can be gone on with after it. */
-static void follow(ar_hand *hand, ar_piece piece)
+static void follow(ar_worker_context *hand, ar_piece piece)
 {
     ar_taskgraph *graph = hand->graph;
     ar_node      *node;
@@ -258,7 +258,7 @@ static void follow(ar_hand *hand, ar_piece piece)
         int64_t count = piece.last - piece.first;
 
         node = &graph->nodes[piece.task];
-        ar_hand_do(hand, node, &piece);
+        ar_worker_context_do(hand, node, &piece);
         end_quiet(hand);
         /* acq_rel: who finishes the last part passes on what was done in all of them */
         if (node->parts > 1 && atomic_fetch_sub_explicit(&graph->loops[piece.task].left, count,
@@ -269,9 +269,9 @@ static void follow(ar_hand *hand, ar_piece piece)
 
 /* ---- Working on a run ------------------------------------------------------------------------ */
 
-ar_hand ar_hand_make(ar_taskgraph *graph, int thread)
+ar_worker_context ar_worker_context_make(ar_taskgraph *graph, int thread)
 {
-    ar_hand hand;
+    ar_worker_context hand;
 
     hand.graph = graph;
     hand.run = graph->run;
@@ -282,7 +282,7 @@ ar_hand ar_hand_make(ar_taskgraph *graph, int thread)
     return hand;
 }
 
-static void report_finished(ar_hand *hand)
+static void report_finished(ar_worker_context *hand)
 {
     ar_run  *run = hand->run;
     int64_t  count = hand->finished;
@@ -296,11 +296,11 @@ static void report_finished(ar_hand *hand)
         ar_futex_wake(&run->caller, 1);
 }
 
-void ar_hand_work_off(ar_hand *hand, ar_piece piece)
+void ar_worker_context_work_off(ar_worker_context *hand, ar_piece piece)
 {
     do {
         follow(hand, piece);
-    } while (ar_hand_take(&piece, hand));
+    } while (ar_worker_context_take(&piece, hand));
     report_finished(hand);
 }
 
@@ -313,12 +313,12 @@ bool ar_run_visit(ar_pool *pool, ar_run *run, int thread)
     atomic_fetch_add(&run->visitors, 1); /* seq_cst: see ar_pool_close() */
     graph = atomic_load(&run->graph);
     if (graph) {
-        ar_hand hand = ar_hand_make(graph, thread);
+        ar_worker_context hand = ar_worker_context_make(graph, thread);
 
-        found = ar_hand_take(&piece, &hand);
+        found = ar_worker_context_take(&piece, &hand);
         if (found) {
             ar_pool_leave_idle(pool);
-            ar_hand_work_off(&hand, piece);
+            ar_worker_context_work_off(&hand, piece);
             ar_pool_enter_idle(pool);
         }
     }

@@ -13,18 +13,18 @@ static bool is_ours(const ar_gemm *gemm)
     return is_real(gemm->dtype) && ar_product_kernels() && ar_blas_wished() != AR_BLAS_NAMED;
 }
 
-ar_multiplier ar_multiplier_choose(const ar_gemm *gemm, const int64_t *shape, int64_t terms)
+ar_engine ar_engine_choose(const ar_gemm *gemm, const int64_t *shape, int64_t terms)
 {
     int64_t rows = shape[gemm->row], columns = shape[gemm->column];
 
     if (ar_blas_wished() == AR_BLAS_NONE)
-        return AR_BY_KERNEL;
+        return AR_ENGINE_KERNEL;
     if (is_ours(gemm))
-        return ar_gemm_fills_blocks(rows, columns, terms) ? AR_BY_PRODUCT : AR_BY_KERNEL;
+        return ar_gemm_fills_blocks(rows, columns, terms) ? AR_ENGINE_BLOCKS : AR_ENGINE_KERNEL;
     /* Of other operands strides are known too late. */
     return ar_gemm_is_large(rows, columns, terms) && gemm->dense && ar_blas_available()
-               ? AR_BY_BLAS
-               : AR_BY_KERNEL;
+               ? AR_ENGINE_BLAS
+               : AR_ENGINE_KERNEL;
 }
 
 /* ---- One of the products --------------------------------------------------------------------- */
@@ -53,11 +53,11 @@ static ar_product product_of(const ar_gemm *gemm, const ar_kernel_args *args)
                          .c_row = args->strides[0][gemm->row] };
 }
 
-bool ar_multiplier_takes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args)
+bool ar_engine_takes(ar_engine by, const ar_gemm *gemm, const ar_kernel_args *args)
 {
     ar_product product = product_of(gemm, args);
 
-    return by == AR_BY_PRODUCT || (by == AR_BY_BLAS && ar_blas_takes(&product));
+    return by == AR_ENGINE_BLOCKS || (by == AR_ENGINE_BLAS && ar_blas_takes(&product));
 }
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
@@ -131,13 +131,13 @@ static int64_t shared_rows(const ar_product *p, int threads)
     return best * ar_product_rows(ar_product_kernels(), p->dtype);
 }
 
-int64_t ar_multiply_shared_bytes(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
+int64_t ar_multiply_shared_bytes(ar_engine by, const ar_gemm *gemm, const ar_kernel_args *args,
                                  int threads, int64_t cache)
 {
     ar_product p = product_of(gemm, args);
     int64_t    bytes;
 
-    if (by != AR_BY_PRODUCT || threads == 1 || p.terms == 0 || gemm->rank > 2 ||
+    if (by != AR_ENGINE_BLOCKS || threads == 1 || p.terms == 0 || gemm->rank > 2 ||
         tiles_down(&p) < LEAST_BOXES * LEAST_TILES * threads)
         return 0;
     bytes = ar_product_shared_bytes(ar_product_kernels(), &p);
@@ -153,7 +153,7 @@ void ar_multiply_share(ar_multiply_shared *out, const ar_gemm *gemm, const ar_ke
     ar_product_shared_open(&out->strips, ar_product_kernels(), &p, memory);
 }
 
-void ar_multiply_tiling(ar_tiling *out, ar_multiplier by, const ar_gemm *gemm,
+void ar_multiply_tiling(ar_tiling *out, ar_engine by, const ar_gemm *gemm,
                         const ar_kernel_args *args, int threads, bool shared)
 {
     ar_product p = product_of(gemm, args);
@@ -170,20 +170,20 @@ void ar_multiply_tiling(ar_tiling *out, ar_multiplier by, const ar_gemm *gemm,
     t.tile[gemm->column] = p.columns;
     if (shared)
         t.tile[gemm->row] = shared_rows(&p, threads);
-    else if (by == AR_BY_PRODUCT)
+    else if (by == AR_ENGINE_BLOCKS)
         cut_product(&t, gemm, &p, parts_of(threads, batches));
     ar_tiling_count(&t);
     *out = t;
 }
 
-int64_t ar_multiply_room(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
+int64_t ar_multiply_room(ar_engine by, const ar_gemm *gemm, const ar_kernel_args *args,
                          const int64_t *lengths, bool shared)
 {
     ar_product p = product_of(gemm, args);
 
     p.rows = lengths[gemm->row];
     p.columns = lengths[gemm->column];
-    return by == AR_BY_PRODUCT ? ar_product_room(ar_product_kernels(), &p, shared) : 0;
+    return by == AR_ENGINE_BLOCKS ? ar_product_room(ar_product_kernels(), &p, shared) : 0;
 }
 
 /* ---- A box ----------------------------------------------------------------------------------- */
@@ -239,8 +239,8 @@ static void run_product(const ar_product *p, int64_t row, void *room, ar_multipl
         ar_product_run(ar_product_kernels(), p, room);
 }
 
-void ar_multiply(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *args,
-                 const int64_t *lo, const int64_t *hi, void *room, ar_multiply_shared *shared)
+void ar_multiply(ar_engine by, const ar_gemm *gemm, const ar_kernel_args *args, const int64_t *lo,
+                 const int64_t *hi, void *room, ar_multiply_shared *shared)
 {
     ar_product p = product_of(gemm, args);
     int64_t    at[ARRAS_MAX_RANK];
@@ -254,7 +254,7 @@ void ar_multiply(ar_multiplier by, const ar_gemm *gemm, const ar_kernel_args *ar
     p.rows = hi[gemm->row] - lo[gemm->row];
     p.columns = hi[gemm->column] - lo[gemm->column];
     do
-        if (by == AR_BY_PRODUCT)
+        if (by == AR_ENGINE_BLOCKS)
             run_product(&p, lo[gemm->row], room, shared);
         else
             run_blas(p);

@@ -112,7 +112,7 @@ static arras_status too_little(const arras_rechunking *r, int64_t memory, arras_
  */
 static int fit_threads(const arras_rechunking *r, int64_t memory, int threads)
 {
-    return ar_hands_within(memory / 2, scratch_bytes(r), threads);
+    return ar_scratches_within(memory / 2, scratch_bytes(r), threads);
 }
 
 /* The more boxes at once the better threads are busy, but not if more is read for it. */

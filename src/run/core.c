@@ -174,18 +174,18 @@ arras_status ar_core_new(ar_core **out, ar_core_parts *parts, arras_error *err)
         find_readers(core);
         *out = core;
     } else {
-        ar_core_drop(core);
+        ar_core_release(core);
     }
     return status;
 }
 
-ar_core *ar_core_keep(ar_core *core)
+ar_core *ar_core_retain(ar_core *core)
 {
     atomic_fetch_add(&core->kept, 1);
     return core;
 }
 
-void ar_core_drop(ar_core *core)
+void ar_core_release(ar_core *core)
 {
     if (!core || atomic_fetch_sub(&core->kept, 1) > 1)
         return;

@@ -167,9 +167,9 @@ static void cut_step(arras_run *run, ar_step_run *s)
 
     if (options.bytes == 0)
         options.bytes = run->core->plan.machine->cache[2] / 2;
-    if (s->stage.engine != AR_BY_KERNEL && !ar_multiplier_takes(s->stage.engine, step->gemm, &args))
-        s->stage.engine = AR_BY_KERNEL;
-    if (s->stage.engine != AR_BY_KERNEL)
+    if (s->stage.engine != AR_ENGINE_KERNEL && !ar_engine_takes(s->stage.engine, step->gemm, &args))
+        s->stage.engine = AR_ENGINE_KERNEL;
+    if (s->stage.engine != AR_ENGINE_KERNEL)
         cut_multiplication(run, s, options.threads);
     else
         ar_tiling_make(&s->pass.tiling, step, s->stage.shapes[0], run->sizes, &options);
@@ -212,7 +212,7 @@ static void make_multiply_room(arras_run *run)
         ar_kernel_args     args = args_of(s);
         int64_t            lo[ARRAS_MAX_RANK], lengths[ARRAS_MAX_RANK];
 
-        if (s->stage.engine == AR_BY_KERNEL || s->pass.tiling.count == 0)
+        if (s->stage.engine == AR_ENGINE_KERNEL || s->pass.tiling.count == 0)
             continue;
         ar_tiling_box(lo, lengths, &s->pass.tiling, 0); /* no other is larger */
         bytes = ar_max64(bytes, ar_multiply_room(s->stage.engine, s->stage.step->gemm, &args,

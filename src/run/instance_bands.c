@@ -50,13 +50,13 @@ static bool comes_from_outside(const arras_run *run, const ar_band_place *places
  * columns are reduced would be cut in pieces that end before a processor reads ahead. */
 static bool saves_little(const arras_run *run, const ar_band_place *places, int home, int64_t bytes)
 {
-    enum { LITTLE = 32 }; /* times as much is read */
+    enum { LEAST_SHARE = 32 }; /* times as much is read */
     int64_t outside = 0;
 
     for (int a = 0; a < run->core->plan.narrays; a++)
         if (comes_from_outside(run, places, home, a))
             outside += ar_tensor_bytes(&run->arrays[a]);
-    return bytes < outside / LITTLE;
+    return bytes < outside / LEAST_SHARE;
 }
 
 /* What stays in the caches of all threads anyway is not worth computing twice; nothing is where
@@ -331,7 +331,7 @@ arras_status ar_instance_bands(arras_run *run, arras_error *err)
                                 : ar_fail_memory(err, (size_t)plan->nsteps * sizeof *places);
 
     for (int s = 0; s < plan->nsteps && status == ARRAS_OK; s++)
-        alone[s] = run->steps[s].stage.engine != AR_BY_KERNEL || plan->steps[s].scan;
+        alone[s] = run->steps[s].stage.engine != AR_ENGINE_KERNEL || plan->steps[s].scan;
     if (status == ARRAS_OK)
         status = ar_plan_bands(places, plan, alone, err);
     if (status == ARRAS_OK)

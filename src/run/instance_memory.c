@@ -36,7 +36,7 @@ static void add_blocks(placer *p)
             (ar_block){ .bytes = tensor->count * (int64_t)ar_dtype_size(tensor->dtype),
                         .first = home(p, array->step),
                         .last = home(p, array->step),
-                        .heir = -1 };
+                        .in_place_successor = -1 };
         p->array_of[p->n] = a;
         p->block_of[a] = p->n++;
     }
@@ -62,16 +62,16 @@ static void find_heirs(placer *p)
 {
     for (int s = 0; s < plan_of(p)->nsteps; s++) {
         const ar_step *step = &plan_of(p)->steps[s];
-        int            heir = p->block_of[step->results[0]];
+        int            in_place_successor = p->block_of[step->results[0]];
 
         if (home(p, s) != s || p->run->steps[s].pass.nstages > 1) /* others run in between */
             continue;
-        for (int k = 0; heir >= 0 && step->form.n == 1 && k < step->ninputs; k++) {
+        for (int k = 0; in_place_successor >= 0 && step->form.n == 1 && k < step->ninputs; k++) {
             int from = p->block_of[step->inputs[k]];
 
             if (from >= 0 && step->same_cell[k] && p->blocks[from].last == s &&
-                p->blocks[from].bytes == p->blocks[heir].bytes) {
-                p->blocks[from].heir = heir;
+                p->blocks[from].bytes == p->blocks[in_place_successor].bytes) {
+                p->blocks[from].in_place_successor = in_place_successor;
                 break;
             }
         }

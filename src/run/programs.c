@@ -17,7 +17,7 @@ static void variant_free(ar_variant *v)
 {
     for (int a = 0; v->constants && a < v->core->plan.narrays; a++)
         ar_buffer_give(v->constants[a]);
-    ar_core_drop(v->core);
+    ar_core_release(v->core);
     ar_free(v->constants);
     ar_free(v->dense);
     ar_free(v);
@@ -73,7 +73,7 @@ static arras_status make_variant(ar_variant **out, arras_program *p, const bool 
     if (status == ARRAS_OK)
         p->variants_left--;
     else
-        ar_core_drop(core);
+        ar_core_release(core);
     return status;
 }
 

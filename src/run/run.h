@@ -38,8 +38,8 @@ typedef struct {
 
 /* Builds the kernels.  The plan, its graph and the notes are taken over in any case. */
 arras_status   ar_core_new(ar_core **out, ar_core_parts *parts, arras_error *err);
-ar_core       *ar_core_keep(ar_core *core);
-void           ar_core_drop(ar_core *core); /* NULL is fine */
+ar_core       *ar_core_retain(ar_core *core);
+void           ar_core_release(ar_core *core); /* NULL is fine */
 void           ar_core_source(ar_text *out, const ar_core *core);
 const ar_plan *ar_core_plan(const ar_core *core);
 const void    *ar_core_notes(const ar_core *core);

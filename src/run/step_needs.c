@@ -41,63 +41,63 @@ static void keep_read(finder *f, arras_expr load, const ar_frame *around)
     f->list[f->out->n++] = (ar_step_read){ load, axes };
 }
 
-static void find(finder *f, arras_expr e, const ar_frame *around, bool *met);
+static void find(finder *f, arras_expr e, const ar_frame *around, bool *visited);
 
 /* What stands in a reduction is met anew: it may stand outside too, or in another. */
 static void find_within(finder *f, arras_expr reduce, const ar_frame *around)
 {
     const ar_frame *frame = frame_of(f, reduce, around);
-    bool           *met = frame ? ar_alloc((size_t)f->most + 1, sizeof *met) : NULL;
+    bool           *visited = frame ? ar_alloc((size_t)f->most + 1, sizeof *visited) : NULL;
 
-    f->failed = f->failed || !met;
-    if (met)
-        find(f, reduce->args[2], frame, met);
-    ar_free(met);
+    f->failed = f->failed || !visited;
+    if (visited)
+        find(f, reduce->args[2], frame, visited);
+    ar_free(visited);
 }
 
 /* Depth is limited by AR_MAX_DEPTH. */
-static void find(finder *f, arras_expr e, const ar_frame *around, bool *met)
+static void find(finder *f, arras_expr e, const ar_frame *around, bool *visited)
 {
-    if (met[e->id] || f->failed)
+    if (visited[e->id] || f->failed)
         return;
-    met[e->id] = true;
+    visited[e->id] = true;
     if (e->kind == AR_EXPR_LOAD)
         keep_read(f, e, around);
     for (int i = 0; i < e->nargs; i++)
         if (e->kind == AR_EXPR_REDUCE && i == 2)
             find_within(f, e, around);
         else
-            find(f, e->args[i], around, met);
+            find(f, e->args[i], around, visited);
 }
 
 arras_status ar_step_reads(ar_reads *out, const ar_step *step, const int64_t *sizes,
                            ar_arena *arena, arras_error *err)
 {
     finder f = { .out = out, .arena = arena, .sizes = sizes };
-    bool  *met;
+    bool  *visited;
 
     *out = (ar_reads){ 0 };
     for (int k = 0; k < step->form.n; k++)
         f.most = ar_max64(f.most, ((arras_expr)step->form.lambdas[k]->ref)->id);
-    met = ar_alloc((size_t)f.most + 1, sizeof *met);
-    f.failed = !met;
+    visited = ar_alloc((size_t)f.most + 1, sizeof *visited);
+    f.failed = !visited;
     for (int k = 0; k < step->form.n && !f.failed; k++)
-        find(&f, step->form.lambdas[k]->ref, NULL, met);
+        find(&f, step->form.lambdas[k]->ref, NULL, visited);
     if (!f.failed)
         out->reads = ar_arena_copy(arena, f.list, (size_t)out->n, sizeof *f.list);
     f.failed = f.failed || !out->reads;
-    ar_free(met);
+    ar_free(visited);
     ar_free(f.list);
     return f.failed ? ar_fail_memory(err, (size_t)f.most) : ARRAS_OK;
 }
 
 /* ---- What they need -------------------------------------------------------------------------- */
 
-static ar_range range_of(ar_extent x)
+static ar_span range_of(ar_extent x)
 {
     bool gap = x.gap_low <= x.gap_high;
 
-    return (ar_range){ x.low, x.high + 1, gap ? x.gap_low : x.low, gap ? x.gap_high + 1 : x.low };
+    return (ar_span){ x.low, x.high + 1, gap ? x.gap_low : x.low, gap ? x.gap_high + 1 : x.low };
 }
 
 ar_region ar_reads_need(const ar_reads *reads, int input, const int64_t *lo, const int64_t *hi,

@@ -7,16 +7,16 @@ enum { MOST_OPERANDS = 512 };
 
 static int operand_count(const ar_step *step) { return step->form.n + step->ninputs; }
 
-static ar_multiplier choose_engine(const ar_core *core, const ar_step *step, const int64_t *sizes,
-                                   const int64_t *shape)
+static ar_engine choose_engine(const ar_core *core, const ar_step *step, const int64_t *sizes,
+                               const int64_t *shape)
 {
     const ar_gemm *gemm = step->gemm;
     int64_t        terms, cells;
 
     if (gemm && ar_shape_count(&cells, gemm->rank, shape) && cells > 0 &&
         ar_dim_value(&terms, core->optimised, gemm->terms, sizes, NULL) == ARRAS_OK)
-        return ar_multiplier_choose(gemm, shape, terms);
-    return AR_BY_KERNEL;
+        return ar_engine_choose(gemm, shape, terms);
+    return AR_ENGINE_KERNEL;
 }
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ static void widen(const ar_stage *stage, const ar_execution *exec, int64_t *lo, 
         lo[s->step->rank - 1] = 0;
         hi[s->step->rank - 1] = shape[s->step->rank - 1];
     }
-    if (s->engine != AR_BY_BLAS)
+    if (s->engine != AR_ENGINE_BLAS)
         return;
     lo[gemm->row] = lo[gemm->row] / AR_GEMM_ROWS * AR_GEMM_ROWS;
     hi[gemm->row] = (hi[gemm->row] + AR_GEMM_ROWS - 1) / AR_GEMM_ROWS * AR_GEMM_ROWS;
@@ -50,7 +50,7 @@ static bool wants_dense(const ar_stage *s, int input, int axis)
 /* Whether a box of an input must have all of an axis. */
 static bool wants_all(const ar_step_stage *s, int input, int axis)
 {
-    return axis > 0 && (s->engine == AR_BY_BLAS || s->step->nest.whole[input] >> axis & 1);
+    return axis > 0 && (s->engine == AR_ENGINE_BLAS || s->step->nest.whole[input] >> axis & 1);
 }
 
 static ar_region need(const ar_stage *stage, const ar_execution *exec, int input, const int64_t *lo,
@@ -63,7 +63,7 @@ static ar_region need(const ar_stage *stage, const ar_execution *exec, int input
     (void)exec;
     for (int axis = 0; axis < region.rank; axis++)
         if (wants_all(s, input, axis))
-            region.axes[axis] = (ar_range){ 0, shape[axis], 0, 0 };
+            region.axes[axis] = (ar_span){ 0, shape[axis], 0, 0 };
     return region;
 }
 
@@ -203,8 +203,8 @@ static arras_status compute(const ar_stage *stage, const ar_operands *operands, 
                                   ar_folds(),
                                   operands->inputs_uncached };
 
-    if (s->engine != AR_BY_KERNEL &&
-        (s->whole || ar_multiplier_takes(s->engine, s->step->gemm, &args)))
+    if (s->engine != AR_ENGINE_KERNEL &&
+        (s->whole || ar_engine_takes(s->engine, s->step->gemm, &args)))
         multiply(s, &args, lo, hi, thread);
     else if (s->step->nest.flat && !s->in_cells)
         failed = run_flat(s, kernel, args, operands, lo, hi);

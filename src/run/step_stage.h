@@ -33,7 +33,7 @@ typedef struct {
     const ar_step *step;
     const int64_t *sizes;
     const int64_t *const *shapes; /* of results, then of inputs */
-    ar_multiplier  engine;        /* that computes it */
+    ar_engine  engine;        /* that computes it */
     ar_reads       reads;         /* where arrays need not be whole */
 
     /* In an instance, where all arrays are whole: */

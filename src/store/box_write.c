@@ -120,7 +120,7 @@ static arras_status write_chunk(void *context, int64_t i, int thread, arras_erro
         return status;
     ar_text_cut(&mine->bytes.bytes, 0);
     mine->bytes.missing = !is_stored(w, cells);
-    if (mine->bytes.missing && !w->sink->hears_missing)
+    if (mine->bytes.missing && !w->sink->wants_fill_chunks)
         return ARRAS_OK;
     if (!mine->bytes.missing && w->sink->chain.n == 0)
         return put_plain(w->sink, chunk, cells, w->chunk_size, err);

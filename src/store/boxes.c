@@ -107,7 +107,7 @@ int64_t ar_sink_in_hand(const ar_sink *s)
     return own + (s->before.source ? ar_source_in_hand(s->before.source) : 0);
 }
 
-int ar_hands_within(int64_t memory, int64_t in_hand, int threads)
+int ar_scratches_within(int64_t memory, int64_t in_hand, int threads)
 {
     return (int)ar_max64(1, ar_min64(threads, memory / ar_max64(1, in_hand)));
 }

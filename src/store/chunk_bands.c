@@ -20,14 +20,14 @@ typedef struct {
 } band;
 
 struct ar_chunk_bands {
-    ar_source *source;
-    int64_t    strides[ARRAS_MAX_RANK]; /* bytes */
-    size_t     chunk_bytes;
-    int64_t    band_bytes, chunks; /* of a band */
-    int64_t    n;
-    int        together; /* chunks that a thread decodes at once */
-    ar_hands  *hands;    /* not its own */
-    char      *cells;    /* of n bands */
+    ar_source    *source;
+    int64_t       strides[ARRAS_MAX_RANK]; /* bytes */
+    size_t        chunk_bytes;
+    int64_t       band_bytes, chunks; /* of a band */
+    int64_t       n;
+    int           together; /* chunks that a thread decodes at once */
+    ar_scratches *hands;    /* not its own */
+    char         *cells;    /* of n bands */
 
     pthread_mutex_t lock;    /* of all below */
     pthread_cond_t  changed; /* a band has no users any more, or a chunk is ready, or it failed */
@@ -88,7 +88,7 @@ static bool allocate(ar_chunk_bands *b)
 }
 
 arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t n, int together,
-                                ar_hands *hands, arras_error *err)
+                                ar_scratches *hands, arras_error *err)
 {
     int64_t         all, bytes = ar_chunk_band_bytes(&source->info);
     ar_chunk_bands *b = ar_alloc(1, sizeof *b);
@@ -246,11 +246,11 @@ static arras_status decode(batch *t, arras_error *err)
     arras_status        status = ARRAS_OK;
     ar_chunk_scratches *hand;
 
-    hand = ar_hands_take(b->hands);
+    hand = ar_scratches_take(b->hands);
     for (int i = 0; i < t->n; i++)
         t->jobs[i].scratch = &hand->each[i];
     ar_source_chunks_spread(b->source, t->jobs, t->n, &to);
-    ar_hands_give(b->hands, hand);
+    ar_scratches_give(b->hands, hand);
     for (int i = 0; i < t->n; i++) {
         settle(b, t->states[i], t->jobs[i].status == ARRAS_OK ? READY : ABSENT);
         if (t->jobs[i].status == ARRAS_OK || status != ARRAS_OK)

@@ -41,7 +41,7 @@ struct ar_chunk_cache {
     entry          *newest, *oldest;
     entry          *buckets[BUCKETS];
     pool           *pools;
-    ar_hands       *hands; /* not its own */
+    ar_scratches   *hands; /* not its own */
 };
 
 /* ---- Entries; the lock is held --------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static entry *add(ar_chunk_cache *c, const ar_source *source, int64_t number, si
 
 /* ---- New and free ---------------------------------------------------------------------------- */
 
-arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, ar_hands *hands,
+arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, ar_scratches *hands,
                                 arras_error *err)
 {
     ar_chunk_cache *c = ar_alloc(1, sizeof *c);
@@ -243,11 +243,11 @@ typedef struct {
 static arras_status decode(entry *e, reading *r, const int64_t *chunk, arras_error *err)
 {
     ar_chunk_cache     *c = r->cache;
-    ar_chunk_scratches *hand = ar_hands_take(c->hands);
+    ar_chunk_scratches *hand = ar_scratches_take(c->hands);
     arras_status        status =
         ar_source_chunk(r->source, chunk, e->cells, r->chunk_size, &hand->each[0].bytes, err);
 
-    ar_hands_give(c->hands, hand);
+    ar_scratches_give(c->hands, hand);
     pthread_mutex_lock(&c->lock);
     e->ready = true;
     if (status != ARRAS_OK)
@@ -309,14 +309,14 @@ static void copy_out(const reading *r, const ar_box *cells, const char *from)
 static arras_status read_alone(reading *r, const int64_t *chunk, const ar_box *cells,
                                arras_error *err)
 {
-    ar_chunk_scratches *hand = ar_hands_take(r->cache->hands);
+    ar_chunk_scratches *hand = ar_scratches_take(r->cache->hands);
     const char         *own;
     arras_status        status =
         ar_source_chunk_view(&own, r->source, chunk, r->chunk_size, &hand->each[0], err);
 
     if (status == ARRAS_OK)
         copy_out(r, cells, own);
-    ar_hands_give(r->cache->hands, hand);
+    ar_scratches_give(r->cache->hands, hand);
     return status;
 }
 

@@ -99,7 +99,7 @@ typedef arras_sink_options ar_sink_options;
 typedef struct arras_sink ar_sink;
 
 /* Memory for what is written behind: less is of no use, more neither. */
-enum { AR_BEHIND_LEAST = 16 << 20, AR_BEHIND_MOST = 32 << 20 };
+enum { AR_WRITE_BEHIND_LEAST = 16 << 20, AR_WRITE_BEHIND_MOST = 32 << 20 };
 
 typedef struct {
     /* Stores the bytes of a whole chunk, at most once for each.  Several threads at once. */
@@ -113,7 +113,7 @@ typedef struct {
     arras_status (*write_behind)(ar_sink *self, int64_t memory, arras_error *err);
     /* Memory of the sink's own in which a box may be computed, in C order, that write_box will be
      * called with: so no copy is made.  NULL: there is none just now.  May be NULL. */
-    void *(*lend)(ar_sink *self, const int64_t *lo, const int64_t *hi);
+    void *(*reserve_write_buffer)(ar_sink *self, const int64_t *lo, const int64_t *hi);
     /* Whether all cells of a box are there, from an earlier process.  May be NULL: none are. */
     bool (*has_box)(ar_sink *self, const int64_t *lo, const int64_t *hi);
     /* All is written: the array appears under its name, whole.  Releases the sink either way. */
@@ -136,7 +136,7 @@ struct arras_sink {
     char                name[512];
     ar_sink_before      before;
     bool                stores_all;    /* of chunks that are not there nobody says what they are */
-    bool                hears_missing; /* chunks of nothing but the fill value are put too */
+    bool                wants_fill_chunks; /* chunks of nothing but the fill value are put too */
 };
 
 /* ---- Formats --------------------------------------------------------------------------------- */
@@ -293,18 +293,18 @@ arras_status ar_sink_write_with(ar_sink *s, const int64_t *lo, const int64_t *hi
 int64_t ar_source_in_hand(const ar_source *s);
 int64_t ar_sink_in_hand(const ar_sink *s);
 /* So many threads may have that in hand at once within so many bytes; 1 at least. */
-int ar_hands_within(int64_t memory, int64_t in_hand, int threads);
+int ar_scratches_within(int64_t memory, int64_t in_hand, int threads);
 
-/* ---- Memory for chunks on their way (hands.c) ------------------------------------------------ */
+/* ---- Memory for chunks on their way (scratches.c) -------------------------------------------- */
 
 /* For so many threads at a time.  Whoever has taken it decodes or encodes, waiting for nobody, and
  * gives it back. */
-typedef struct ar_hands ar_hands;
+typedef struct ar_scratches ar_scratches;
 
-arras_status        ar_hands_new(ar_hands **out, int n, arras_error *err);
-void                ar_hands_free(ar_hands *h); /* NULL is fine */
-ar_chunk_scratches *ar_hands_take(ar_hands *h); /* waits until there is one */
-void                ar_hands_give(ar_hands *h, ar_chunk_scratches *taken);
+arras_status        ar_scratches_new(ar_scratches **out, int n, arras_error *err);
+void                ar_scratches_free(ar_scratches *h); /* NULL is fine */
+ar_chunk_scratches *ar_scratches_take(ar_scratches *h); /* waits until there is one */
+void                ar_scratches_give(ar_scratches *h, ar_chunk_scratches *taken);
 
 /* ---- Decoded chunks (chunk_cache.c) ---------------------------------------------------------- */
 
@@ -313,7 +313,7 @@ void                ar_hands_give(ar_hands *h, ar_chunk_scratches *taken);
 typedef struct ar_chunk_cache ar_chunk_cache;
 
 /* hands: with which chunks are decoded. */
-arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, ar_hands *hands,
+arras_status ar_chunk_cache_new(ar_chunk_cache **out, int64_t bytes, ar_scratches *hands,
                                 arras_error *err);
 void         ar_chunk_cache_free(ar_chunk_cache *cache); /* NULL is fine */
 /* Cells lo <= i < hi into memory given by the address of cell [0, 0, ...], by the calling thread.
@@ -339,7 +339,7 @@ int64_t ar_chunk_band_bytes(const ar_store_info *info);
  * chunks that a thread decodes at once, 1 <= together <= ar_source_together; hands: with which it
  * does. */
 arras_status ar_chunk_bands_new(ar_chunk_bands **out, ar_source *source, int64_t n, int together,
-                                ar_hands *hands, arras_error *err);
+                                ar_scratches *hands, arras_error *err);
 void         ar_chunk_bands_free(ar_chunk_bands *b); /* NULL is fine */
 int          ar_chunk_bands_together(const ar_chunk_bands *b);
 /* Whether there are places enough for a box.  Others must not be taken. */

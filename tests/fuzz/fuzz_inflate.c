@@ -2,7 +2,7 @@
  * out of libdeflate too, byte for byte.  The first bytes say how they are cut and how much room
  * they have. */
 #include "store/codec/codec.h"
-#include "store/codec/inflate_pair.h"
+#include "store/codec/inflate_interleaved.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .in = in, .n = part, .out = malloc(room + 1), .room = i == 1 ? room / 2 : room
         };
     }
-    ar_inflate_pair(streams, data[2] % AR_INFLATE_STREAMS + 1);
+    ar_inflate_interleaved(streams, data[2] % AR_INFLATE_STREAMS + 1);
     for (int i = 0; i < AR_INFLATE_STREAMS; i++) {
         if (i <= data[2] % AR_INFLATE_STREAMS && streams[i].done)
             check_done(&streams[i]);

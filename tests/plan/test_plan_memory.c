@@ -290,13 +290,13 @@ static int random_blocks(ar_block *blocks)
         blocks[i] = (ar_block){ .bytes = lengths[pick(LENGTHS)] * (1 + pick(8)),
                                 .first = i,
                                 .last = i + 1 + (pick(5) ? pick(3) : pick(20)),
-                                .heir = -1 };
+                                .in_place_successor = -1 };
     for (int i = 0; i < n; i++) {
-        int heir = blocks[i].last;
+        int in_place_successor = blocks[i].last;
 
-        if (heir < n && pick(2) == 0) {
-            blocks[i].heir = heir;
-            blocks[heir].bytes = blocks[i].bytes;
+        if (in_place_successor < n && pick(2) == 0) {
+            blocks[i].in_place_successor = in_place_successor;
+            blocks[in_place_successor].bytes = blocks[i].bytes;
         }
     }
     return n;
@@ -305,7 +305,7 @@ static int random_blocks(ar_block *blocks)
 static bool may_meet(const ar_block *blocks, int a, int b)
 {
     return blocks[a].last < blocks[b].first || blocks[b].last < blocks[a].first ||
-           blocks[a].heir == b || blocks[b].heir == a;
+           blocks[a].in_place_successor == b || blocks[b].in_place_successor == a;
 }
 
 static void blocks_alone(void)

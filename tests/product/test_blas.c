@@ -112,14 +112,14 @@ static ar_kernel_args args_of(const product *p, const int64_t **strides, const i
 }
 
 /* In two boxes: all rows of the first panels, then the rest. */
-static bool run_product(product *p, ar_multiplier by)
+static bool run_product(product *p, ar_engine by)
 {
     const int64_t *strides[OPERANDS], *lengths[OPERANDS];
     ar_kernel_args args = args_of(p, strides, lengths);
     int            row = p->gemm.row;
     int64_t        lo[ARRAS_MAX_RANK] = { 0 }, hi[ARRAS_MAX_RANK];
 
-    if (!ar_multiplier_takes(by, &p->gemm, &args))
+    if (!ar_engine_takes(by, &p->gemm, &args))
         return false;
     memcpy(hi, p->lambda->shape, sizeof *hi * (size_t)p->lambda->rank);
     hi[row] = ar_min64(hi[row], AR_GEMM_ROWS);
@@ -179,10 +179,11 @@ static void check_product(arras_array out, int64_t spread, bool by_blas)
     if (open_product(&p, out) && CHECK(ar_gemm_match(&p.gemm, p.lambda)) &&
         CHECK_EQ_INT(ar_reference_run(&want, p.plain, nbound, bound, NULL), ARRAS_OK)) {
         place_operands(&p, spread);
-        if (ar_blas_available() && CHECK_EQ_INT(run_product(&p, AR_BY_BLAS), by_blas) && by_blas)
+        if (ar_blas_available() && CHECK_EQ_INT(run_product(&p, AR_ENGINE_BLAS), by_blas) &&
+            by_blas)
             compare(&p, want->items[0].buffer.data);
         if (ar_product_kernels() && p.gemm.dtype <= ARRAS_F64 &&
-            CHECK(run_product(&p, AR_BY_PRODUCT)))
+            CHECK(run_product(&p, AR_ENGINE_BLOCKS)))
             compare(&p, want->items[0].buffer.data);
     }
     ar_results_free(want);

@@ -346,24 +346,24 @@ static void no_memory_to_share(void)
 
 /* ---- Who ------------------------------------------------------------------------------------- */
 
-static ar_multiplier chosen(arras_dtype dtype, bool dense, int64_t length)
+static ar_engine chosen(arras_dtype dtype, bool dense, int64_t length)
 {
     ar_gemm gemm = { .dtype = dtype, .rank = 2, .row = 0, .column = 1, .dense = dense };
 
-    return ar_multiplier_choose(&gemm, (int64_t[]){ length, length }, length);
+    return ar_engine_choose(&gemm, (int64_t[]){ length, length }, length);
 }
 
 static void who_multiplies(void)
 {
-    ar_multiplier library = ar_blas_available() ? AR_BY_BLAS : AR_BY_KERNEL;
-    ar_multiplier real = is_ours() ? AR_BY_PRODUCT : library;
+    ar_engine library = ar_blas_available() ? AR_ENGINE_BLAS : AR_ENGINE_KERNEL;
+    ar_engine real = is_ours() ? AR_ENGINE_BLOCKS : library;
 
     CHECK_EQ_INT(chosen(ARRAS_F64, true, 500), real);
     CHECK_EQ_INT(chosen(ARRAS_F32, true, 500), real);
-    CHECK_EQ_INT(chosen(ARRAS_F32, false, 500), is_ours() ? AR_BY_PRODUCT : AR_BY_KERNEL);
+    CHECK_EQ_INT(chosen(ARRAS_F32, false, 500), is_ours() ? AR_ENGINE_BLOCKS : AR_ENGINE_KERNEL);
     CHECK_EQ_INT(chosen(ARRAS_C128, true, 500), library);
-    CHECK_EQ_INT(chosen(ARRAS_C64, false, 500), AR_BY_KERNEL);
-    CHECK_EQ_INT(chosen(ARRAS_F64, true, 20), AR_BY_KERNEL);
+    CHECK_EQ_INT(chosen(ARRAS_C64, false, 500), AR_ENGINE_KERNEL);
+    CHECK_EQ_INT(chosen(ARRAS_F64, true, 20), AR_ENGINE_KERNEL);
 }
 
 /* Cells of the thread that has most if all are equally fast. */
@@ -413,8 +413,8 @@ static void tiles(void)
 
             CASE("%d x %d, %d threads", (int)of_c[0], (int)of_c[1], threads);
             ar_multiply_tiling(
-                &t, AR_BY_PRODUCT, &gemm, &args, threads,
-                ar_multiply_shared_bytes(AR_BY_PRODUCT, &gemm, &args, threads, INT64_MAX) > 0);
+                &t, AR_ENGINE_BLOCKS, &gemm, &args, threads,
+                ar_multiply_shared_bytes(AR_ENGINE_BLOCKS, &gemm, &args, threads, INT64_MAX) > 0);
             for (int64_t i = 0; i < t.count; i++) {
                 int64_t lo[ARRAS_MAX_RANK], hi[ARRAS_MAX_RANK];
 

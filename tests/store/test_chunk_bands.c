@@ -94,14 +94,14 @@ static int64_t count_chunks(const row *r)
 
 /* Fewer than there are threads: some wait. */
 enum { HANDS = 2 };
-static ar_hands *hands;
+static ar_scratches *hands;
 
 static ar_source *begin(const row *r, ar_chunk_bands **bands)
 {
     ar_source *s;
 
     world_begin();
-    CHECK_EQ_INT(ar_hands_new(&hands, HANDS, &err), ARRAS_OK);
+    CHECK_EQ_INT(ar_scratches_new(&hands, HANDS, &err), ARRAS_OK);
     make_cells(r);
     s = store(r);
     *bands = NULL;
@@ -114,7 +114,7 @@ static ar_source *begin(const row *r, ar_chunk_bands **bands)
 static void end(ar_source *s, ar_chunk_bands *bands)
 {
     ar_chunk_bands_free(bands);
-    ar_hands_free(hands);
+    ar_scratches_free(hands);
     if (s)
         s->type->close(s);
     free(wanted);
@@ -348,7 +348,7 @@ static void memory_ends_for(const row *r)
     int64_t    hi[2] = { 5, 37 }, live;
 
     ar_chunk_bands *bands;
-    ar_hands       *own;
+    ar_scratches   *own;
 
     s = begin(r, &bands);
     ar_chunk_bands_free(bands);
@@ -360,7 +360,7 @@ static void memory_ends_for(const row *r)
         bands = NULL;
         own = NULL;
         ar_alloc_fail_from(n);
-        status = ar_hands_new(&own, 1, &err);
+        status = ar_scratches_new(&own, 1, &err);
         if (status == ARRAS_OK)
             status = ar_chunk_bands_new(&bands, s, r->n, ar_source_together(s), own, &err);
         if (status == ARRAS_OK)
@@ -368,7 +368,7 @@ static void memory_ends_for(const row *r)
         ar_alloc_fail_from(0);
         CHECK(status == ARRAS_OK || status == ARRAS_ENOMEM);
         ar_chunk_bands_free(bands);
-        ar_hands_free(own);
+        ar_scratches_free(own);
         CHECK_EQ_INT(ar_alloc_live(), live);
     }
     end(s, NULL);

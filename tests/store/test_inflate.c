@@ -1,7 +1,7 @@
 /* test_inflate.c -- several deflate streams at once: the same bytes, and the same failures, as one
  * after the other; which streams are done at once; what is cut off, changed, or without memory. */
 #include "store/codec/codec.h"
-#include "store/codec/inflate_pair.h"
+#include "store/codec/inflate_interleaved.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -225,7 +225,7 @@ static void knows_blocks(void)
                                                   .n = cases[t].n,
                                                   .out = malloc(cases[t].room + 1),
                                                   .room = cases[t].room };
-            ar_inflate_pair(streams, count);
+            ar_inflate_interleaved(streams, count);
             for (int i = 0; i < count; i++) {
                 CHECK_EQ_INT(streams[i].done, cases[t].done);
                 if (cases[t].done) {

@@ -2,7 +2,7 @@
  * Values: level, 0 to 12. */
 #if defined ARRAS_HAVE_DEFLATE
 #include "store/codec/codec_parts.h"
-#include "store/codec/inflate_pair.h"
+#include "store/codec/inflate_interleaved.h"
 
 #include <libdeflate.h>
 
@@ -71,7 +71,7 @@ static arras_status inflate(const char *name, inflate_one *one, bool several, ar
     return status;
 }
 
-/* ---- Several at once: inflate_pair.c finds the bytes, and all checks are made here ----------- */
+/* ---- Several at once: inflate_interleaved.c finds the bytes, and all checks are made here ---- */
 
 /* What is before and after a deflate stream. */
 typedef struct {
@@ -137,7 +137,7 @@ static void inflate_together(ar_codec_part *parts, int count, size_t most, const
     }
     if (n < 2) /* alone, libdeflate is faster */
         return;
-    ar_inflate_pair(streams, n);
+    ar_inflate_interleaved(streams, n);
     for (int i = 0; i < n; i++)
         finish_part(whose[i], &streams[i], w, several);
 }

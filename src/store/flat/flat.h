@@ -3,7 +3,7 @@
 #ifndef AR_FLAT_H
 #define AR_FLAT_H
 
-#include "store/safe/behind.h"
+#include "store/safe/write_behind.h"
 #include "store/store.h"
 
 typedef struct {
@@ -12,7 +12,7 @@ typedef struct {
     int64_t step[ARRAS_MAX_RANK]; /* bytes from a cell to its neighbour along each axis */
     bool    swapped; /* numbers are stored in the other byte order than the machine's */
     bool    half;    /* and with 16 bits each (half.h) */
-    ar_behind *behind; /* who writes; NULL: whoever has something to write */
+    ar_write_behind *behind; /* who writes; NULL: whoever has something to write */
 } ar_flat;
 
 /* Bytes of a cell in the file. */
@@ -35,7 +35,7 @@ arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, int6
                                   const char *name, arras_error *err);
 /* Memory in which cells lo <= i < hi may be put together for ar_flat_write; NULL: none just now.
  */
-void *ar_flat_lend(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+void *ar_flat_reserve(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
                    const int64_t *hi);
 /* All that was written is in the file, and `behind` is gone. */
 arras_status ar_flat_settle(ar_flat *flat, const char *name, arras_error *err);

@@ -150,9 +150,9 @@ static arras_status write_behind(ar_sink *self, int64_t memory, arras_error *err
     return ar_flat_write_behind(&f->flat, &self->info, memory, self->name, err);
 }
 
-static void *lend(ar_sink *self, const int64_t *lo, const int64_t *hi)
+static void *reserve_write_buffer(ar_sink *self, const int64_t *lo, const int64_t *hi)
 {
-    return ar_flat_lend(&((flat_sink *)self)->flat, &self->info, lo, hi);
+    return ar_flat_reserve(&((flat_sink *)self)->flat, &self->info, lo, hi);
 }
 
 static void release(flat_sink *f)
@@ -188,7 +188,7 @@ static arras_status finish(ar_sink *self, arras_error *err)
 
 static const ar_sink_type sink_type = { .write_box = write_box,
                                         .write_behind = write_behind,
-                                        .lend = lend,
+                                        .reserve_write_buffer = reserve_write_buffer,
                                         .finish = finish,
                                         .abandon = abandon };
 

@@ -26,7 +26,7 @@ static arras_status write_run(const ar_flat *flat, const char *from, int64_t run
                               const char *name, arras_error *err)
 {
     if (flat->behind)
-        return ar_behind_write(flat->behind, from, run, place, name, err);
+        return ar_write_behind_write(flat->behind, from, run, place, name, err);
     return ar_file_write(flat->fd, from, run, place, name, err);
 }
 
@@ -84,8 +84,8 @@ arras_status ar_flat_write(const ar_flat *flat, const ar_store_info *info, const
 }
 
 /* Only what lies in one piece in the file can be written as it is. */
-void *ar_flat_lend(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
-                   const int64_t *hi)
+void *ar_flat_reserve(const ar_flat *flat, const ar_store_info *info, const int64_t *lo,
+                      const int64_t *hi)
 {
     int64_t run;
     int     outer = find_run(flat, info, lo, hi, &run);
@@ -93,7 +93,8 @@ void *ar_flat_lend(const ar_flat *flat, const ar_store_info *info, const int64_t
     for (int d = 0; d < outer; d++)
         if (hi[d] - lo[d] != 1)
             return NULL;
-    return flat->behind ? ar_behind_lend(flat->behind, run, place_of(flat, info->rank, lo)) : NULL;
+    return flat->behind ? ar_write_behind_reserve(flat->behind, run, place_of(flat, info->rank, lo))
+                        : NULL;
 }
 
 arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, int64_t memory,
@@ -105,14 +106,14 @@ arras_status ar_flat_write_behind(ar_flat *flat, const ar_store_info *info, int6
         !ar_flat_bytes(&bytes, (int64_t)arras_dtype_size(info->dtype), info->rank, info->shape) ||
         bytes == 0)
         return ARRAS_OK;
-    return ar_behind_new(&flat->behind, flat->fd, flat->start, bytes, memory, name, err);
+    return ar_write_behind_new(&flat->behind, flat->fd, flat->start, bytes, memory, name, err);
 }
 
 arras_status ar_flat_settle(ar_flat *flat, const char *name, arras_error *err)
 {
-    arras_status status = flat->behind ? ar_behind_wait(flat->behind, name, err) : ARRAS_OK;
+    arras_status status = flat->behind ? ar_write_behind_wait(flat->behind, name, err) : ARRAS_OK;
 
-    ar_behind_free(flat->behind);
+    ar_write_behind_free(flat->behind);
     flat->behind = NULL;
     return status;
 }

@@ -50,9 +50,9 @@ static arras_status write_behind(ar_sink *self, int64_t memory, arras_error *err
     return ar_flat_write_behind(&s->cells, &self->info, memory, self->name, err);
 }
 
-static void *lend(ar_sink *self, const int64_t *lo, const int64_t *hi)
+static void *reserve_write_buffer(ar_sink *self, const int64_t *lo, const int64_t *hi)
 {
-    return ar_flat_lend(&((ar_h5_sink *)self)->cells, &self->info, lo, hi);
+    return ar_flat_reserve(&((ar_h5_sink *)self)->cells, &self->info, lo, hi);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static void abandon(ar_sink *self)
 static const ar_sink_type chunked = { .put = ar_h5_put, .finish = finish, .abandon = abandon };
 static const ar_sink_type contiguous = { .write_box = write_box,
                                          .write_behind = write_behind,
-                                         .lend = lend,
+                                         .reserve_write_buffer = reserve_write_buffer,
                                          .finish = finish,
                                          .abandon = abandon };
 

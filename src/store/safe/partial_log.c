@@ -18,7 +18,7 @@ struct ar_partial_log {
     int             pieces, journal; /* files */
     _Atomic int64_t end;             /* of pieces */
     int64_t         journal_end;
-    ar_piece       *found;
+    ar_saved_box   *found;
     int64_t         nfound;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t  wake;
@@ -49,7 +49,7 @@ static uint64_t check_of(const record *r, const int64_t *ends)
     return ar_hash_bytes(hash, ends, (size_t)r->rank * 2 * sizeof *ends);
 }
 
-static void stage(ar_text *out, const ar_piece *piece)
+static void stage(ar_text *out, const ar_saved_box *piece)
 {
     int64_t ends[2 * ARRAS_MAX_RANK];
     record  r = { .number = piece->number,
@@ -69,7 +69,7 @@ static void stage(ar_text *out, const ar_piece *piece)
 }
 
 /* The record at this place; 0: none, or one that is not whole. */
-static size_t read_record(ar_piece *out, const char *from, size_t left)
+static size_t read_record(ar_saved_box *out, const char *from, size_t left)
 {
     int64_t ends[2 * ARRAS_MAX_RANK];
     record  r;
@@ -86,12 +86,12 @@ static size_t read_record(ar_piece *out, const char *from, size_t left)
     memcpy(ends, from + sizeof r, size);
     if (r.check != check_of(&r, ends))
         return 0;
-    *out = (ar_piece){ .number = r.number,
-                       .offset = r.offset,
-                       .length = r.length,
-                       .skipped = r.skipped,
-                       .missing = r.missing != 0,
-                       .box = { .rank = (int)r.rank } };
+    *out = (ar_saved_box){ .number = r.number,
+                           .offset = r.offset,
+                           .length = r.length,
+                           .skipped = r.skipped,
+                           .missing = r.missing != 0,
+                           .box = { .rank = (int)r.rank } };
     for (int d = 0; d < r.rank; d++) {
         out->box.lo[d] = ends[2 * d];
         out->box.hi[d] = ends[2 * d + 1];
@@ -246,7 +246,7 @@ static arras_status read_journal(ar_partial_log *log, arras_error *err)
     struct stat  st, pieces;
     size_t       at = 0, size, capacity = 0;
     arras_status status = ARRAS_OK;
-    ar_piece     piece;
+    ar_saved_box piece;
 
     if (fstat(log->journal, &st) != 0 || fstat(log->pieces, &pieces) != 0)
         return cannot_open(log, err);
@@ -314,8 +314,8 @@ arras_status ar_partial_open(ar_partial_log **out, const char *folder, const cha
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
-arras_status ar_partial_add(ar_partial_log *log, ar_piece *piece, const void *bytes, size_t length,
-                            arras_error *err)
+arras_status ar_partial_add(ar_partial_log *log, ar_saved_box *piece, const void *bytes,
+                            size_t length, arras_error *err)
 {
     arras_status status;
 
@@ -334,9 +334,12 @@ arras_status ar_partial_add(ar_partial_log *log, ar_piece *piece, const void *by
     return status;
 }
 
-const ar_piece *ar_partial_found(const ar_partial_log *log, int64_t i) { return &log->found[i]; }
+const ar_saved_box *ar_partial_found(const ar_partial_log *log, int64_t i)
+{
+    return &log->found[i];
+}
 
-arras_status ar_partial_read(const ar_partial_log *log, const ar_piece *piece, void *bytes,
+arras_status ar_partial_read(const ar_partial_log *log, const ar_saved_box *piece, void *bytes,
                              arras_error *err)
 {
     return ar_file_read(log->pieces, bytes, piece->length, piece->offset, log->folder, err);

@@ -21,7 +21,7 @@ typedef struct {
     uint32_t skipped; /* see ar_chunk_bytes */
     bool     missing;
     ar_box   box;
-} ar_piece;
+} ar_saved_box;
 
 typedef struct ar_partial_log ar_partial_log;
 
@@ -30,11 +30,11 @@ typedef struct ar_partial_log ar_partial_log;
 arras_status ar_partial_open(ar_partial_log **out, const char *folder, const char *identity,
                              double period, int64_t *found, arras_error *err);
 /* Adds a piece with these bytes; several threads at once.  Its offset and length are set. */
-arras_status ar_partial_add(ar_partial_log *log, ar_piece *piece, const void *bytes, size_t length,
-                            arras_error *err);
+arras_status ar_partial_add(ar_partial_log *log, ar_saved_box *piece, const void *bytes,
+                            size_t length, arras_error *err);
 /* Piece number i of those found when it was opened, in the order in which they were added. */
-const ar_piece *ar_partial_found(const ar_partial_log *log, int64_t i);
-arras_status    ar_partial_read(const ar_partial_log *log, const ar_piece *piece, void *bytes,
+const ar_saved_box *ar_partial_found(const ar_partial_log *log, int64_t i);
+arras_status    ar_partial_read(const ar_partial_log *log, const ar_saved_box *piece, void *bytes,
                                 arras_error *err);
 /* A last checkpoint, and the end of the thread; the directory stays. */
 arras_status ar_partial_close(ar_partial_log *log, arras_error *err);

@@ -26,14 +26,14 @@ typedef struct {
     uint8_t         fill[16];
     int64_t         nchunks;
     chunk_place    *chunks; /* of an array that is chunked */
-    ar_piece       *boxes;  /* of one that is not */
+    ar_saved_box   *boxes;  /* of one that is not */
     size_t          nboxes, room;
     pthread_mutex_t lock; /* of chunks and boxes */
 } partial_sink;
 
 /* ---- What is there --------------------------------------------------------------------------- */
 
-static arras_status note(partial_sink *s, const ar_piece *piece, arras_error *err)
+static arras_status note(partial_sink *s, const ar_saved_box *piece, arras_error *err)
 {
     arras_status status = ARRAS_OK;
 
@@ -153,7 +153,7 @@ static arras_status put(ar_sink *self, const int64_t *chunk, const ar_chunk_byte
                         arras_error *err)
 {
     partial_sink *s = (partial_sink *)self;
-    ar_piece      piece = { .number = ar_chunk_number(&self->info, chunk),
+    ar_saved_box  piece = { .number = ar_chunk_number(&self->info, chunk),
                             .skipped = bytes->skipped,
                             .missing = bytes->missing };
     arras_status  status = ar_partial_add(s->log, &piece, bytes->bytes.data,
@@ -166,7 +166,7 @@ static arras_status write_box(ar_sink *self, const int64_t *lo, const int64_t *h
                               const void *cells, arras_error *err)
 {
     partial_sink *s = (partial_sink *)self;
-    ar_piece      piece = { .number = -1, .box = { .rank = self->info.rank } };
+    ar_saved_box  piece = { .number = -1, .box = { .rank = self->info.rank } };
     size_t        length = arras_dtype_size(self->info.dtype);
     arras_status  status;
 
@@ -185,7 +185,7 @@ static arras_status move_chunk(partial_sink *s, ar_sink *to, int64_t number, ar_
                                arras_error *err)
 {
     const chunk_place   *place = &s->chunks[number];
-    const ar_piece       piece = { .offset = place->offset, .length = place->length };
+    const ar_saved_box   piece = { .offset = place->offset, .length = place->length };
     const ar_store_info *info = &s->base.info;
     int64_t              chunk[ARRAS_MAX_RANK];
     arras_status         status;
@@ -207,7 +207,7 @@ static arras_status move_chunk(partial_sink *s, ar_sink *to, int64_t number, ar_
     return status == ARRAS_OK ? to->type->put(to, chunk, bytes, err) : status;
 }
 
-static arras_status move_box(partial_sink *s, ar_sink *to, const ar_piece *piece,
+static arras_status move_box(partial_sink *s, ar_sink *to, const ar_saved_box *piece,
                              ar_chunk_bytes *bytes, arras_error *err)
 {
     arras_status status;
@@ -320,7 +320,7 @@ static arras_status look_at_file(partial_sink *s, arras_dtype dtype, int rank, c
     s->base.stores_all = probe->stores_all;
     probe->type->abandon(probe);
     s->base.type = s->base.info.chunked ? &chunked : &whole;
-    s->base.hears_missing = true;
+    s->base.wants_fill_chunks = true;
     s->nchunks = s->base.info.chunked ? 1 : 0;
     for (int d = 0; d < rank && s->base.info.chunked; d++)
         s->nchunks *= (shape[d] + s->base.info.chunk[d] - 1) / s->base.info.chunk[d];

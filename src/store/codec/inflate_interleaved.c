@@ -1,7 +1,7 @@
-/* inflate_pair.c -- the loops that decode deflate streams, several at once.  They are fast where
- * both ends are far away, careful near them, and give up at whatever is odd: the caller has another
- * decoder, and its word stands. */
-#include "store/codec/inflate_pair.h"
+/* inflate_interleaved.c -- the loops that decode deflate streams, several at once.  They are fast
+ * where both ends are far away, careful near them, and give up at whatever is odd: the caller has
+ * another decoder, and its word stands. */
+#include "store/codec/inflate_interleaved.h"
 
 #include "base/base.h"
 #include "store/codec/inflate_tables.h"
@@ -503,7 +503,7 @@ static void decode(decoder *d, int count, run_some *run)
     }
 }
 
-void ar_inflate_pair(ar_inflate_stream *streams, int count)
+void ar_inflate_interleaved(ar_inflate_stream *streams, int count)
 {
     decoder *d = ar_alloc(1, sizeof *d);
 

@@ -1,4 +1,4 @@
-/* fuse_look.c -- what a cell of each lambda costs, and how lambdas read one another. */
+/* fuse_cost.c -- what a cell of each lambda costs, and how lambdas read one another. */
 #include "opt/fuse.h"
 
 enum {
@@ -325,7 +325,7 @@ static bool look_into_where(looker *l, arras_expr e, const ar_frame *around)
 
 static bool was_met_around(const looker *l, arras_expr e, const ar_frame *around)
 {
-    int64_t stamp = l->f->met[e->id];
+    int64_t stamp = l->f->visited[e->id];
 
     for (; around; around = around->outer) {
         if (around->stamp == stamp)
@@ -363,10 +363,10 @@ static bool look(looker *l, arras_expr e, const ar_frame *around)
 {
     bool again = l->f->counted[e->id] == l->first_stamp;
 
-    if (l->f->met[e->id] >= l->first_stamp && was_met_around(l, e, around))
+    if (l->f->visited[e->id] >= l->first_stamp && was_met_around(l, e, around))
         return true;
     l->visits++;
-    l->f->met[e->id] = around ? around->stamp : l->first_stamp;
+    l->f->visited[e->id] = around ? around->stamp : l->first_stamp;
     if (!again)
         count(l, e, around);
     if (e->kind == AR_EXPR_LOAD && !look_at_load(l, e, around, again))
@@ -466,7 +466,7 @@ static bool look_at_lambda(ar_fusion *f, arras_array node, int64_t *stamp)
     return good;
 }
 
-arras_status ar_fuse_look(ar_fusion *f)
+arras_status ar_fuse_cost(ar_fusion *f)
 {
     int64_t stamp = 0;
 

@@ -1,4 +1,4 @@
-/* store_many.c -- a directory of .npy or HDF5 files as one array: the files in natural order, one
+/* store_series.c -- a directory of .npy or HDF5 files as one array: the files in natural order, one
  * after the other along axis 0.  All have the same type and, but for axis 0, the same shape. */
 #include "store/safe/store_file.h"
 #include "store/store.h"

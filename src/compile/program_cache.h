@@ -1,7 +1,7 @@
-/* kept_program.h -- programs that were compiled before, by this process or another: what became of
- * them before their kernels were built is on disk, beside the kernels.  Internal to api/. */
-#ifndef AR_API_KEPT_PROGRAM_H
-#define AR_API_KEPT_PROGRAM_H
+/* program_cache.h -- programs that were compiled before, by this process or another: what became of
+ * them before their kernels were built is on disk, beside the kernels.  Internal to compile/. */
+#ifndef AR_PROGRAM_CACHE_H
+#define AR_PROGRAM_CACHE_H
 
 #include "compile/compile.h"
 
@@ -10,7 +10,7 @@ enum { AR_MOST_UNITS = 16 };
 
 /* One program on its way.  Points into itself: it stays where it was opened. */
 typedef struct {
-    const ar_recipe *recipe;
+    const ar_compilation *recipe;
     ar_text          machine; /* what generated text depends on besides the program */
     ar_bytes         parts[4];
     ar_key           key;
@@ -18,21 +18,22 @@ typedef struct {
     ar_text          bytes; /* of the entry that was found, or of one that is to be stored */
     bool             found;
     int              nsources;
-    struct ar_kept_source {
+    struct ar_cached_source {
         const char *text; /* in bytes */
         bool        in_vectors;
     } sources[AR_MOST_UNITS];
-} ar_kept;
+} ar_program_cache;
 
 /* Close it in any case. */
-void ar_kept_open(ar_kept *kept, const ar_recipe *recipe);
-void ar_kept_close(ar_kept *kept);
+void ar_program_cache_open(ar_program_cache *kept, const ar_compilation *recipe);
+void ar_program_cache_close(ar_program_cache *kept);
 /* As ar_optimise; what was found is not optimised again. */
-arras_status ar_kept_optimise(arras_graph **out, ar_decisions *decisions, ar_kept *kept,
-                              arras_error *err);
+arras_status ar_program_cache_optimise(arras_graph **out, ar_decisions *decisions,
+                                       ar_program_cache *kept, arras_error *err);
 /* Of what was found: the sources for inputs in C order. */
-arras_status ar_kept_sources(ar_core_parts *parts, const ar_kept *kept, arras_error *err);
+arras_status ar_program_cache_sources(ar_core_parts *parts, const ar_program_cache *kept,
+                                      arras_error *err);
 /* What was not found, with its sources for inputs in C order. */
-void ar_kept_store(ar_kept *kept, const ar_core_parts *parts);
+void ar_program_cache_store(ar_program_cache *kept, const ar_core_parts *parts);
 
 #endif

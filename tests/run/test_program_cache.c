@@ -1,8 +1,8 @@
-/* test_kept_program.c -- programs that were compiled before: their optimised graphs come back from
+/* test_program_cache.c -- programs that were compiled before: their optimised graphs come back from
  * bytes as they were, an entry of the cache gives the same kernels and results, and one that is
  * damaged gives nothing. */
 #include "compile/core_cache.h"
-#include "compile/kept_program.h"
+#include "compile/program_cache.h"
 #include "random_programs.h"
 
 #include <dirent.h>
@@ -168,18 +168,18 @@ static arras_status compile_long(outcome_of_long *out, const double *weights)
 /* Whether there is an entry for the program that is good. */
 static bool is_kept(const double *weights)
 {
-    arras_options options = { .cache = folder };
-    ar_recipe    *recipe = NULL;
-    ar_kept       kept;
-    bool          found = false;
+    arras_options    options = { .cache = folder };
+    ar_compilation  *recipe = NULL;
+    ar_program_cache kept;
+    bool             found = false;
 
     begin();
     record_long(weights);
-    if (CHECK_EQ_INT(ar_recipe_new(&recipe, g, &options, NULL), ARRAS_OK)) {
-        ar_kept_open(&kept, recipe);
+    if (CHECK_EQ_INT(ar_compilation_new(&recipe, g, &options, NULL), ARRAS_OK)) {
+        ar_program_cache_open(&kept, recipe);
         found = kept.found;
-        ar_kept_close(&kept);
-        ar_recipe_free(recipe);
+        ar_program_cache_close(&kept);
+        ar_compilation_free(recipe);
     }
     end();
     return found;

@@ -1,11 +1,12 @@
-/* behind.c -- writing behind: Linux's asynchronous writes (O_DIRECT) from a few slots of memory.
+/* write_behind.c -- writing behind: Linux's asynchronous writes (O_DIRECT) from a few slots of
+ * memory.
  *
  * What is written through the system's cache costs the writer a copy and the pages of the cache,
  * which a virtual machine may first have to get from its host: with a fast disk that is more than
  * the disk takes.  Here a piece is computed in, or copied into, slots, and no processor is needed
  * any more.  When all slots are on their way the disk is the slower one, and the cache is the
  * better place. */
-#include "store/safe/behind.h"
+#include "store/safe/write_behind.h"
 #include "store/safe/store_file.h"
 #include "store/store.h"
 
@@ -24,11 +25,11 @@
 enum {
     PAGE = 4096, /* places in the file, lengths and memory are multiples of it */
     SLOT_BYTES = 1 << 19,
-    MOST_SLOTS = AR_BEHIND_MOST / SLOT_BYTES, /* bits of a mask */
-    LEAST = 1 << 16                           /* bytes that are worth it */
+    MOST_SLOTS = AR_WRITE_BEHIND_MOST / SLOT_BYTES, /* bits of a mask */
+    LEAST = 1 << 16                                 /* bytes that are worth it */
 };
 
-struct ar_behind {
+struct ar_write_behind {
     int           usual;   /* the caller's descriptor */
     int           past;    /* of the same file: past the cache */
     aio_context_t context; /* of the system */
@@ -47,7 +48,7 @@ struct ar_behind {
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
-static char *memory_of(const ar_behind *b, int slot)
+static char *memory_of(const ar_write_behind *b, int slot)
 {
     return b->slots + (size_t)slot * SLOT_BYTES;
 }
@@ -58,7 +59,7 @@ static uint64_t mask_of(int first, int n)
 }
 
 /* The disk refused it, or took a part only: if it is full, that is heard of here. */
-static void write_again(ar_behind *b, int slot)
+static void write_again(ar_write_behind *b, int slot)
 {
     arras_error  why;
     arras_status status =
@@ -70,7 +71,7 @@ static void write_again(ar_behind *b, int slot)
 
 /* Slots whose pieces are written are free again.  wait: until there is at least one more.  False:
  * the system does not tell. */
-static bool collect(ar_behind *b, bool wait)
+static bool collect(ar_write_behind *b, bool wait)
 {
     struct io_event events[MOST_SLOTS];
     struct timespec at_once = { 0 };
@@ -91,7 +92,7 @@ static bool collect(ar_behind *b, bool wait)
 }
 
 /* So many in a row; -1: there are not. */
-static int find_free(const ar_behind *b, int n)
+static int find_free(const ar_write_behind *b, int n)
 {
     for (int slot = 0; slot + n <= b->nslots; slot++)
         if ((b->free >> slot & mask_of(0, n)) == mask_of(0, n))
@@ -102,7 +103,7 @@ static int find_free(const ar_behind *b, int n)
 static int slots_for(int64_t bytes) { return (int)((bytes + SLOT_BYTES - 1) / SLOT_BYTES); }
 
 /* -1: too many are on their way. */
-static int take_slots(ar_behind *b, int n)
+static int take_slots(ar_write_behind *b, int n)
 {
     int slot;
 
@@ -118,12 +119,12 @@ static int take_slots(ar_behind *b, int n)
     return slot;
 }
 
-static bool is_lent(const ar_behind *b, const char *bytes)
+static bool is_lent(const ar_write_behind *b, const char *bytes)
 {
     return bytes >= b->slots && bytes < memory_of(b, b->nslots);
 }
 
-static int slot_of(const ar_behind *b, const char *bytes)
+static int slot_of(const ar_write_behind *b, const char *bytes)
 {
     return (int)((bytes - b->slots) / SLOT_BYTES);
 }
@@ -132,7 +133,7 @@ static int slot_of(const ar_behind *b, const char *bytes)
 
 /* One for each slot, from this one on.  Before they are sent: whoever finds one written, and uses
  * the slot again, comes after this. */
-static int make_requests(ar_behind *b, struct iocb *requests, const char *bytes, int64_t n,
+static int make_requests(ar_write_behind *b, struct iocb *requests, const char *bytes, int64_t n,
                          int64_t at)
 {
     int     count = 0;
@@ -159,7 +160,7 @@ static int make_requests(ar_behind *b, struct iocb *requests, const char *bytes,
 }
 
 /* How many of them, from the first on, the system took. */
-static int submit(const ar_behind *b, struct iocb *requests, int count)
+static int submit(const ar_write_behind *b, struct iocb *requests, int count)
 {
     struct iocb *all[MOST_SLOTS];
     int          taken = 0;
@@ -174,8 +175,8 @@ static int submit(const ar_behind *b, struct iocb *requests, int count)
 }
 
 /* Whole pages in slots, which are free again when these are written. */
-static arras_status send(ar_behind *b, const char *bytes, int64_t n, int64_t at, const char *name,
-                         arras_error *err)
+static arras_status send(ar_write_behind *b, const char *bytes, int64_t n, int64_t at,
+                         const char *name, arras_error *err)
 {
     struct iocb  requests[MOST_SLOTS];
     int          count = make_requests(b, requests, bytes, n, at);
@@ -196,7 +197,7 @@ static arras_status send(ar_behind *b, const char *bytes, int64_t n, int64_t at,
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static arras_status check(const ar_behind *b, const char *name, arras_error *err)
+static arras_status check(const ar_write_behind *b, const char *name, arras_error *err)
 {
     if (!b->failed)
         return ARRAS_OK;
@@ -204,7 +205,7 @@ static arras_status check(const ar_behind *b, const char *name, arras_error *err
 }
 
 /* At most SLOT_BYTES, whole pages. */
-static arras_status copy_and_send(ar_behind *b, const char *bytes, int64_t n, int64_t at,
+static arras_status copy_and_send(ar_write_behind *b, const char *bytes, int64_t n, int64_t at,
                                   const char *name, arras_error *err)
 {
     int slot = take_slots(b, 1);
@@ -216,7 +217,7 @@ static arras_status copy_and_send(ar_behind *b, const char *bytes, int64_t n, in
     return send(b, memory_of(b, slot), n, at, name, err);
 }
 
-static arras_status write_pages(ar_behind *b, const char *bytes, int64_t n, int64_t at,
+static arras_status write_pages(ar_write_behind *b, const char *bytes, int64_t n, int64_t at,
                                 const char *name, arras_error *err)
 {
     arras_status status = check(b, name, err);
@@ -230,7 +231,7 @@ static arras_status write_pages(ar_behind *b, const char *bytes, int64_t n, int6
 }
 
 /* The slot that the last part of a page is in, where nothing else is in it that will be sent. */
-static void give_back_end(ar_behind *b, const char *part)
+static void give_back_end(ar_write_behind *b, const char *part)
 {
     int slot = slot_of(b, part);
 
@@ -243,8 +244,8 @@ static void give_back_end(ar_behind *b, const char *part)
 
 /* Pages that are written in part, at both ends, always go through the cache: the rest of them is
  * somebody else's, who does the same.  They come first, as slots are gone when they are sent. */
-arras_status ar_behind_write(ar_behind *b, const void *bytes, int64_t n, int64_t at,
-                             const char *name, arras_error *err)
+arras_status ar_write_behind_write(ar_write_behind *b, const void *bytes, int64_t n, int64_t at,
+                                   const char *name, arras_error *err)
 {
     const char  *from = bytes;
     int64_t      before = ar_min64(n, (PAGE - at % PAGE) % PAGE);
@@ -265,7 +266,7 @@ arras_status ar_behind_write(ar_behind *b, const void *bytes, int64_t n, int64_t
 }
 
 /* A page of the file is a page of memory. */
-char *ar_behind_lend(ar_behind *b, int64_t n, int64_t at)
+char *ar_write_behind_reserve(ar_write_behind *b, int64_t n, int64_t at)
 {
     int64_t before = at % PAGE;
     int     slot;
@@ -276,7 +277,7 @@ char *ar_behind_lend(ar_behind *b, int64_t n, int64_t at)
     return slot < 0 ? NULL : memory_of(b, slot) + before;
 }
 
-arras_status ar_behind_wait(ar_behind *b, const char *name, arras_error *err)
+arras_status ar_write_behind_wait(ar_write_behind *b, const char *name, arras_error *err)
 {
     pthread_mutex_lock(&b->lock);
     while (b->nsent > 0 && !b->failed)
@@ -320,14 +321,17 @@ static int open_again(int fd)
 }
 
 /* Kernels that read what they computed may look a little ahead. */
-static size_t block_bytes(const ar_behind *b) { return (size_t)b->nslots * SLOT_BYTES + PAGE; }
+static size_t block_bytes(const ar_write_behind *b)
+{
+    return (size_t)b->nslots * SLOT_BYTES + PAGE;
+}
 
-void ar_behind_free(ar_behind *b)
+void ar_write_behind_free(ar_write_behind *b)
 {
     if (!b)
         return;
     if (b->context) {
-        ar_behind_wait(b, "", NULL);
+        ar_write_behind_wait(b, "", NULL);
         syscall(SYS_io_destroy, b->context);
     }
     pthread_mutex_destroy(&b->lock);
@@ -338,28 +342,28 @@ void ar_behind_free(ar_behind *b)
     ar_free(b);
 }
 
-arras_status ar_behind_new(ar_behind **out, int fd, int64_t at, int64_t bytes, int64_t memory,
-                           const char *name, arras_error *err)
+arras_status ar_write_behind_new(ar_write_behind **out, int fd, int64_t at, int64_t bytes,
+                                 int64_t memory, const char *name, arras_error *err)
 {
-    ar_behind *b = ar_alloc(1, sizeof *b);
-    int        why;
+    ar_write_behind *b = ar_alloc(1, sizeof *b);
+    int              why;
 
     if (!b)
         return ar_fail_memory(err, sizeof *b);
     pthread_mutex_init(&b->lock, NULL);
-    b->nslots = (int)(ar_min64(memory, AR_BEHIND_MOST) / SLOT_BYTES);
+    b->nslots = (int)(ar_min64(memory, AR_WRITE_BEHIND_MOST) / SLOT_BYTES);
     b->free = mask_of(0, b->nslots);
     b->usual = fd;
     b->past = open_again(fd);
     b->slots = b->past < 0 ? NULL : ar_pages_alloc(block_bytes(b));
     if (!b->slots || syscall(SYS_io_setup, b->nslots, &b->context) != 0) {
-        ar_behind_free(b);
+        ar_write_behind_free(b);
         *out = NULL;
         return ARRAS_OK;
     }
     why = take_place(fd, at, bytes);
     if (why) {
-        ar_behind_free(b);
+        ar_write_behind_free(b);
         return ar_fail(err, ARRAS_EIO, "cannot write %s, which needs %" PRId64 " bytes: %s", name,
                        bytes, strerror(why));
     }

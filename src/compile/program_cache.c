@@ -1,10 +1,10 @@
-/* kept_program.c -- what a program became is kept on disk, so that another process need neither
+/* program_cache.c -- what a program became is kept on disk, so that another process need neither
  * optimise it nor generate its sources again.
  *
  * An entry is found by all that decides what it is: the program as recorded (but for the cells of
  * its data, of which nothing is kept), the options, the machine, and the sources of all that makes
  * the entry.  As for kernels, the whole key and a checksum are compared before it is believed. */
-#include "compile/kept_program.h"
+#include "compile/program_cache.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ static void describe_machine(ar_text *out)
 #endif
 }
 
-static void make_key(ar_kept *k)
+static void make_key(ar_program_cache *k)
 {
     k->parts[0] = (ar_bytes){ k->recipe->key.data, k->recipe->key.length };
     k->parts[1] = (ar_bytes){ k->machine.data, k->machine.length };
@@ -39,11 +39,11 @@ static void make_key(ar_kept *k)
     k->key = (ar_key){ k->parts, AR_COUNT(k->parts) };
 }
 
-void ar_kept_open(ar_kept *k, const ar_recipe *recipe)
+void ar_program_cache_open(ar_program_cache *k, const ar_compilation *recipe)
 {
     ar_build_options options = { .cache = recipe->cache, .hash = ar_hash_bytes };
 
-    *k = (ar_kept){ .recipe = recipe, .disk = { .directory = -1 } };
+    *k = (ar_program_cache){ .recipe = recipe, .disk = { .directory = -1 } };
     /* Who asks what the stages make wants them to run. */
     if (recipe->options.no_cache || ar_graph_count(recipe->g) < WORTH_IT || ar_debug_shows())
         return;
@@ -54,7 +54,7 @@ void ar_kept_open(ar_kept *k, const ar_recipe *recipe)
     k->found = k->disk.directory >= 0 && ar_disk_fetch(&k->bytes, &k->disk, &k->key);
 }
 
-void ar_kept_close(ar_kept *k)
+void ar_program_cache_close(ar_program_cache *k)
 {
     ar_disk_close(&k->disk);
     ar_text_free(&k->machine);
@@ -63,20 +63,20 @@ void ar_kept_close(ar_kept *k)
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
-static void unpack_sources(ar_kept *k, ar_unpacker *u)
+static void unpack_sources(ar_program_cache *k, ar_unpacker *u)
 {
     int64_t n = ar_unpack_number(u);
 
     u->failed = u->failed || n < 0 || n > AR_MOST_UNITS;
     for (k->nsources = 0; k->nsources < n && !u->failed; k->nsources++) {
-        struct ar_kept_source *source = &k->sources[k->nsources];
+        struct ar_cached_source *source = &k->sources[k->nsources];
 
         source->in_vectors = ar_unpack_number(u) != 0;
         source->text = ar_unpack_string(u);
     }
 }
 
-static bool unpack(arras_graph **out, ar_decisions *decisions, ar_kept *k)
+static bool unpack(arras_graph **out, ar_decisions *decisions, ar_program_cache *k)
 {
     ar_unpacker  u = { .at = k->bytes.data, .end = k->bytes.data + k->bytes.length };
     arras_graph *g = ar_graph_unpack(&u, k->recipe->g);
@@ -94,7 +94,7 @@ static bool unpack(arras_graph **out, ar_decisions *decisions, ar_kept *k)
 /* ---- In -------------------------------------------------------------------------------------- */
 
 /* Before it is planned: a plan adds to the graph. */
-static void pack(const arras_graph *g, ar_kept *k)
+static void pack(const arras_graph *g, ar_program_cache *k)
 {
     k->found = false;
     ar_text_free(&k->bytes);
@@ -102,8 +102,8 @@ static void pack(const arras_graph *g, ar_kept *k)
         ar_text_free(&k->bytes);
 }
 
-arras_status ar_kept_optimise(arras_graph **out, ar_decisions *decisions, ar_kept *k,
-                              arras_error *err)
+arras_status ar_program_cache_optimise(arras_graph **out, ar_decisions *decisions,
+                                       ar_program_cache *k, arras_error *err)
 {
     ar_opt_options options = { k->recipe->options.no_fusion, ar_machine_host() };
     arras_status   status;
@@ -116,7 +116,8 @@ arras_status ar_kept_optimise(arras_graph **out, ar_decisions *decisions, ar_kep
     return status;
 }
 
-arras_status ar_kept_sources(ar_core_parts *parts, const ar_kept *k, arras_error *err)
+arras_status ar_program_cache_sources(ar_core_parts *parts, const ar_program_cache *k,
+                                      arras_error *err)
 {
     for (int i = 0; i < k->nsources; i++) {
         ar_text_add(&parts->sources[i].text, k->sources[i].text);
@@ -129,7 +130,7 @@ arras_status ar_kept_sources(ar_core_parts *parts, const ar_kept *k, arras_error
 }
 
 /* What cannot be stored is made again. */
-void ar_kept_store(ar_kept *k, const ar_core_parts *parts)
+void ar_program_cache_store(ar_program_cache *k, const ar_core_parts *parts)
 {
     int64_t evicted = 0;
 

@@ -1,7 +1,8 @@
-/* inflate_pair.h -- up to three deflate streams (RFC 1951) decoded at once by one thread.  What
- * one stream costs is the time from one lookup to the next, which waits for it; others fill it. */
-#ifndef AR_INFLATE_PAIR_H
-#define AR_INFLATE_PAIR_H
+/* inflate_interleaved.h -- up to three deflate streams (RFC 1951) decoded at once by one thread.
+ * What one stream costs is the time from one lookup to the next, which waits for it; others fill
+ * it. */
+#ifndef AR_INFLATE_INTERLEAVED_H
+#define AR_INFLATE_INTERLEAVED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,6 @@ typedef struct {
 } ar_inflate_stream;
 
 /* Of the bytes before and after a stream, and of checksums, the caller knows. */
-void ar_inflate_pair(ar_inflate_stream *streams, int count);
+void ar_inflate_interleaved(ar_inflate_stream *streams, int count);
 
 #endif

@@ -1,10 +1,10 @@
-/* hands.c -- memory in which chunks are decoded and encoded, for so many threads at a time: where
- * it is short, few do that, and the others wait. */
+/* scratches.c -- memory in which chunks are decoded and encoded, for so many threads at a time:
+ * where it is short, few do that, and the others wait. */
 #include "store/store.h"
 
 #include <pthread.h>
 
-struct ar_hands {
+struct ar_scratches {
     pthread_mutex_t      lock;
     pthread_cond_t       given;
     int                  n, nfree;
@@ -12,10 +12,10 @@ struct ar_hands {
     ar_chunk_scratches   all[];
 };
 
-arras_status ar_hands_new(ar_hands **out, int n, arras_error *err)
+arras_status ar_scratches_new(ar_scratches **out, int n, arras_error *err)
 {
-    size_t    bytes = sizeof(ar_hands) + (size_t)n * sizeof(ar_chunk_scratches);
-    ar_hands *h = ar_alloc(1, bytes);
+    size_t        bytes = sizeof(ar_scratches) + (size_t)n * sizeof(ar_chunk_scratches);
+    ar_scratches *h = ar_alloc(1, bytes);
 
     if (h)
         h->free = ar_alloc((size_t)n, sizeof *h->free);
@@ -31,7 +31,7 @@ arras_status ar_hands_new(ar_hands **out, int n, arras_error *err)
     return ARRAS_OK;
 }
 
-void ar_hands_free(ar_hands *h)
+void ar_scratches_free(ar_scratches *h)
 {
     if (!h)
         return;
@@ -43,7 +43,7 @@ void ar_hands_free(ar_hands *h)
     ar_free(h);
 }
 
-ar_chunk_scratches *ar_hands_take(ar_hands *h)
+ar_chunk_scratches *ar_scratches_take(ar_scratches *h)
 {
     ar_chunk_scratches *taken;
 
@@ -55,7 +55,7 @@ ar_chunk_scratches *ar_hands_take(ar_hands *h)
     return taken;
 }
 
-void ar_hands_give(ar_hands *h, ar_chunk_scratches *taken)
+void ar_scratches_give(ar_scratches *h, ar_chunk_scratches *taken)
 {
     pthread_mutex_lock(&h->lock);
     h->free[h->nfree++] = taken;

@@ -1,6 +1,6 @@
-/* test_behind.c -- what is written behind somebody's back is in the file, or its failure is heard
- * of: whole pages and parts of them, by several threads, with a disk that refuses. */
-#include "store/safe/behind.h"
+/* test_write_behind.c -- what is written behind somebody's back is in the file, or its failure is
+ * heard of: whole pages and parts of them, by several threads, with a disk that refuses. */
+#include "store/safe/write_behind.h"
 #include "store_world.h"
 
 #include <fcntl.h>
@@ -24,13 +24,14 @@ static int make(const char *name)
 }
 
 /* The descriptor that it opens is the lowest that is free. */
-static ar_behind *behind(int fd, int *past)
+static ar_write_behind *behind(int fd, int *past)
 {
-    ar_behind *b = NULL;
+    ar_write_behind *b = NULL;
 
     *past = dup(fd);
     close(*past);
-    CHECK_EQ_INT(ar_behind_new(&b, fd, 0, FILE_BYTES, AR_BEHIND_LEAST, "x", &err), ARRAS_OK);
+    CHECK_EQ_INT(ar_write_behind_new(&b, fd, 0, FILE_BYTES, AR_WRITE_BEHIND_LEAST, "x", &err),
+                 ARRAS_OK);
     return b;
 }
 
@@ -45,32 +46,32 @@ static bool same(int fd, int64_t n)
 
 static void is_possible(void)
 {
-    int        past, fd = make("possible");
-    ar_behind *b = behind(fd, &past);
+    int              past, fd = make("possible");
+    ar_write_behind *b = behind(fd, &past);
 
     can = b != NULL;
     if (!can)
         printf("this file system does not take writes past the cache: they are not tested\n");
-    ar_behind_free(b);
+    ar_write_behind_free(b);
     close(fd);
 }
 
 /* ---- All is written -------------------------------------------------------------------------- */
 
 typedef struct {
-    ar_behind   *b;
-    int          number;
-    arras_status status;
+    ar_write_behind *b;
+    int              number;
+    arras_status     status;
 } writer;
 
 /* In memory that was lent, if there is some, or as it is. */
-static arras_status write_piece(ar_behind *b, int64_t n, int64_t at_byte, bool borrows)
+static arras_status write_piece(ar_write_behind *b, int64_t n, int64_t at_byte, bool borrows)
 {
-    char *lent = borrows ? ar_behind_lend(b, n, at_byte) : NULL;
+    char *lent = borrows ? ar_write_behind_reserve(b, n, at_byte) : NULL;
 
     if (lent)
         memcpy(lent, wanted + at_byte, (size_t)n);
-    return ar_behind_write(b, lent ? lent : wanted + at_byte, n, at_byte, "x", NULL);
+    return ar_write_behind_write(b, lent ? lent : wanted + at_byte, n, at_byte, "x", NULL);
 }
 
 /* Every third piece, whose lengths are arbitrary, or pages, or many. */
@@ -93,10 +94,10 @@ static void *write_pieces(void *context)
 
 static void pieces_of_all_sizes(void)
 {
-    int        past, fd = make("pieces");
-    ar_behind *b = behind(fd, &past);
-    pthread_t  threads[WRITERS];
-    writer     writers[WRITERS];
+    int              past, fd = make("pieces");
+    ar_write_behind *b = behind(fd, &past);
+    pthread_t        threads[WRITERS];
+    writer           writers[WRITERS];
 
     for (int i = 0; i < WRITERS && b; i++) {
         writers[i] = (writer){ .b = b, .number = i };
@@ -106,9 +107,9 @@ static void pieces_of_all_sizes(void)
         pthread_join(threads[i], NULL);
         CHECK_EQ_INT(writers[i].status, ARRAS_OK);
     }
-    CHECK(!b || ar_behind_wait(b, "x", &err) == ARRAS_OK);
+    CHECK(!b || ar_write_behind_wait(b, "x", &err) == ARRAS_OK);
     CHECK(!b || same(fd, FILE_BYTES));
-    ar_behind_free(b);
+    ar_write_behind_free(b);
     close(fd);
 }
 
@@ -117,26 +118,26 @@ static void pieces_of_all_sizes(void)
 static void lends(void)
 {
     enum { MUCH = 10 << 20 };
-    int        past, fd = make("lent");
-    ar_behind *b = behind(fd, &past);
+    int              past, fd = make("lent");
+    ar_write_behind *b = behind(fd, &past);
 
     for (int64_t at_byte = 0; b && at_byte + MUCH <= FILE_BYTES; at_byte += MUCH - 5) {
-        char *lent = ar_behind_lend(b, MUCH, at_byte);
+        char *lent = ar_write_behind_reserve(b, MUCH, at_byte);
 
         CASE("from %" PRId64, at_byte);
         CHECK(lent != NULL);
         CHECK(!lent || (uintptr_t)lent % 4096 == (uintptr_t)(at_byte % 4096));
-        CHECK(ar_behind_lend(b, MUCH, at_byte) == NULL);
+        CHECK(ar_write_behind_reserve(b, MUCH, at_byte) == NULL);
         if (lent)
             memcpy(lent, wanted + at_byte, MUCH);
-        CHECK(lent && ar_behind_write(b, lent, MUCH, at_byte, "x", &err) == ARRAS_OK);
-        CHECK_EQ_INT(ar_behind_wait(b, "x", &err), ARRAS_OK);
+        CHECK(lent && ar_write_behind_write(b, lent, MUCH, at_byte, "x", &err) == ARRAS_OK);
+        CHECK_EQ_INT(ar_write_behind_wait(b, "x", &err), ARRAS_OK);
     }
     CHECK(!b || same(fd, 2 * MUCH - 5));
-    CHECK(!b || ar_behind_lend(b, 100, 0) == NULL);        /* is not worth it */
-    CHECK(!b || ar_behind_lend(b, FILE_BYTES, 0) == NULL); /* is more than there is */
-    CHECK(!b || ar_behind_lend(b, MUCH, 0) != NULL);       /* and never comes back */
-    ar_behind_free(b);
+    CHECK(!b || ar_write_behind_reserve(b, 100, 0) == NULL);        /* is not worth it */
+    CHECK(!b || ar_write_behind_reserve(b, FILE_BYTES, 0) == NULL); /* is more than there is */
+    CHECK(!b || ar_write_behind_reserve(b, MUCH, 0) != NULL);       /* and never comes back */
+    ar_write_behind_free(b);
     close(fd);
 }
 
@@ -164,8 +165,8 @@ static void refusals(void)
     } rows[] = { { "at once", nothing }, { "later", broken_pipe } };
 
     for (size_t i = 0; i < AR_COUNT(rows); i++) {
-        int        past, fd = make("refused"), other = rows[i].instead();
-        ar_behind *b = behind(fd, &past);
+        int              past, fd = make("refused"), other = rows[i].instead();
+        ar_write_behind *b = behind(fd, &past);
 
         CASE("refused %s", rows[i].when);
         CHECK(other >= 0);
@@ -173,10 +174,10 @@ static void refusals(void)
             CHECK_EQ_INT(dup2(other, past), past);
             CHECK_EQ_INT(write_piece(b, 3000001, 0, true), ARRAS_OK);
             CHECK_EQ_INT(write_piece(b, (20 << 20) - 3000001, 3000001, false), ARRAS_OK);
-            CHECK_EQ_INT(ar_behind_wait(b, "x", &err), ARRAS_OK);
+            CHECK_EQ_INT(ar_write_behind_wait(b, "x", &err), ARRAS_OK);
             CHECK(same(fd, 20 << 20));
         }
-        ar_behind_free(b);
+        ar_write_behind_free(b);
         close(other);
         close(fd);
     }
@@ -185,9 +186,9 @@ static void refusals(void)
 /* Neither way is left: whoever writes next, or waits, hears of it. */
 static void a_full_disk(void)
 {
-    struct rlimit old, small;
-    int           past, fd = make("full"), full = broken_pipe();
-    ar_behind    *b = behind(fd, &past);
+    struct rlimit    old, small;
+    int              past, fd = make("full"), full = broken_pipe();
+    ar_write_behind *b = behind(fd, &past);
 
     getrlimit(RLIMIT_FSIZE, &old);
     small = (struct rlimit){ 1 << 20, old.rlim_max };
@@ -195,14 +196,14 @@ static void a_full_disk(void)
     if (b) {
         CHECK_EQ_INT(dup2(full, past), past);
         setrlimit(RLIMIT_FSIZE, &small);
-        CHECK_EQ_INT(ar_behind_write(b, wanted, 1 << 20, 4 << 20, "sea.h5", &err), ARRAS_OK);
-        CHECK_EQ_INT(ar_behind_wait(b, "sea.h5", &err), ARRAS_EIO);
+        CHECK_EQ_INT(ar_write_behind_write(b, wanted, 1 << 20, 4 << 20, "sea.h5", &err), ARRAS_OK);
+        CHECK_EQ_INT(ar_write_behind_wait(b, "sea.h5", &err), ARRAS_EIO);
         CHECK_HAS(err.text, "cannot write sea.h5: File too large");
-        CHECK_EQ_INT(ar_behind_write(b, wanted, 1 << 20, 0, "sea.h5", &err), ARRAS_EIO);
+        CHECK_EQ_INT(ar_write_behind_write(b, wanted, 1 << 20, 0, "sea.h5", &err), ARRAS_EIO);
         setrlimit(RLIMIT_FSIZE, &old);
     }
     CHECK(full >= 0);
-    ar_behind_free(b);
+    ar_write_behind_free(b);
     close(full);
     close(fd);
 }
@@ -210,15 +211,15 @@ static void a_full_disk(void)
 /* A disk without room is known before anything is computed. */
 static void no_room(void)
 {
-    struct rlimit old, small;
-    int           fd = make("room");
-    ar_behind    *b = NULL;
+    struct rlimit    old, small;
+    int              fd = make("room");
+    ar_write_behind *b = NULL;
 
     getrlimit(RLIMIT_FSIZE, &old);
     small = (struct rlimit){ 1 << 20, old.rlim_max };
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    CHECK_EQ_INT(ar_behind_new(&b, fd, 0, FILE_BYTES, AR_BEHIND_LEAST, "sea.h5", &err),
+    CHECK_EQ_INT(ar_write_behind_new(&b, fd, 0, FILE_BYTES, AR_WRITE_BEHIND_LEAST, "sea.h5", &err),
                  can ? ARRAS_EIO : ARRAS_OK);
     setrlimit(RLIMIT_FSIZE, &old);
     CHECK(b == NULL);
@@ -232,15 +233,16 @@ static void memory_runs_out(void)
     int64_t live = ar_alloc_live();
 
     for (int64_t n = 1; n <= 3; n++) {
-        int        fd = make("memory");
-        ar_behind *b = NULL;
+        int              fd = make("memory");
+        ar_write_behind *b = NULL;
 
         CASE("allocation %" PRId64, n);
         ar_alloc_fail_from(n);
-        arras_status status = ar_behind_new(&b, fd, 0, FILE_BYTES, AR_BEHIND_LEAST, "x", &err);
+        arras_status status =
+            ar_write_behind_new(&b, fd, 0, FILE_BYTES, AR_WRITE_BEHIND_LEAST, "x", &err);
         ar_alloc_fail_from(0);
         CHECK(n > 1 ? status == ARRAS_OK : status == ARRAS_ENOMEM);
-        ar_behind_free(b);
+        ar_write_behind_free(b);
         close(fd);
         CHECK_EQ_INT(ar_alloc_live(), live);
     }
