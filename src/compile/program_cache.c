@@ -32,20 +32,21 @@ static void describe_machine(ar_text *out)
 
 static void make_key(ar_program_cache *k)
 {
-    k->parts[0] = (ar_bytes){ k->recipe->key.data, k->recipe->key.length };
+    k->parts[0] = (ar_bytes){ k->compilation->key.data, k->compilation->key.length };
     k->parts[1] = (ar_bytes){ k->machine.data, k->machine.length };
     k->parts[2] = (ar_bytes){ ARRAS_GENERATOR, strlen(ARRAS_GENERATOR) };
     k->parts[3] = (ar_bytes){ arras_version(), strlen(arras_version()) };
     k->key = (ar_key){ k->parts, AR_COUNT(k->parts) };
 }
 
-void ar_program_cache_open(ar_program_cache *k, const ar_compilation *recipe)
+void ar_program_cache_open(ar_program_cache *k, const ar_compilation *compilation)
 {
-    ar_build_options options = { .cache = recipe->cache, .hash = ar_hash_bytes };
+    ar_build_options options = { .cache = compilation->cache, .hash = ar_hash_bytes };
 
-    *k = (ar_program_cache){ .recipe = recipe, .disk = { .directory = -1 } };
+    *k = (ar_program_cache){ .compilation = compilation, .disk = { .directory = -1 } };
     /* Who asks what the stages make wants them to run. */
-    if (recipe->options.no_cache || ar_graph_count(recipe->g) < WORTH_IT || ar_debug_shows())
+    if (compilation->options.no_cache || ar_graph_count(compilation->g) < WORTH_IT ||
+        ar_debug_shows())
         return;
     describe_machine(&k->machine);
     make_key(k);
@@ -79,7 +80,7 @@ static void unpack_sources(ar_program_cache *k, ar_unpacker *u)
 static bool unpack(arras_graph **out, ar_decisions *decisions, ar_program_cache *k)
 {
     ar_unpacker  u = { .at = k->bytes.data, .end = k->bytes.data + k->bytes.length };
-    arras_graph *g = ar_graph_unpack(&u, k->recipe->g);
+    arras_graph *g = ar_graph_unpack(&u, k->compilation->g);
 
     if (g)
         unpack_sources(k, &u);
@@ -98,19 +99,19 @@ static void pack(const arras_graph *g, ar_program_cache *k)
 {
     k->found = false;
     ar_text_free(&k->bytes);
-    if (k->disk.directory >= 0 && !ar_graph_pack(&k->bytes, g, k->recipe->g))
+    if (k->disk.directory >= 0 && !ar_graph_pack(&k->bytes, g, k->compilation->g))
         ar_text_free(&k->bytes);
 }
 
 arras_status ar_program_cache_optimise(arras_graph **out, ar_decisions *decisions,
                                        ar_program_cache *k, arras_error *err)
 {
-    ar_opt_options options = { k->recipe->options.no_fusion, ar_machine_host() };
+    ar_opt_options options = { k->compilation->options.no_fusion, ar_machine_host() };
     arras_status   status;
 
     if (k->found && unpack(out, decisions, k))
         return ARRAS_OK;
-    status = ar_optimise(out, k->recipe->g, &options, decisions, err);
+    status = ar_optimise(out, k->compilation->g, &options, decisions, err);
     if (status == ARRAS_OK)
         pack(*out, k);
     return status;

@@ -10,7 +10,7 @@ enum { AR_MOST_UNITS = 16 };
 
 /* One program on its way.  Points into itself: it stays where it was opened. */
 typedef struct {
-    const ar_compilation *recipe;
+    const ar_compilation *compilation;
     ar_text          machine; /* what generated text depends on besides the program */
     ar_bytes         parts[4];
     ar_key           key;
@@ -25,7 +25,7 @@ typedef struct {
 } ar_program_cache;
 
 /* Close it in any case. */
-void ar_program_cache_open(ar_program_cache *kept, const ar_compilation *recipe);
+void ar_program_cache_open(ar_program_cache *kept, const ar_compilation *compilation);
 void ar_program_cache_close(ar_program_cache *kept);
 /* As ar_optimise; what was found is not optimised again. */
 arras_status ar_program_cache_optimise(arras_graph **out, ar_decisions *decisions,

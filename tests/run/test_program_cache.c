@@ -169,17 +169,17 @@ static arras_status compile_long(outcome_of_long *out, const double *weights)
 static bool is_kept(const double *weights)
 {
     arras_options    options = { .cache = folder };
-    ar_compilation  *recipe = NULL;
+    ar_compilation  *compilation = NULL;
     ar_program_cache kept;
     bool             found = false;
 
     begin();
     record_long(weights);
-    if (CHECK_EQ_INT(ar_compilation_new(&recipe, g, &options, NULL), ARRAS_OK)) {
-        ar_program_cache_open(&kept, recipe);
+    if (CHECK_EQ_INT(ar_compilation_new(&compilation, g, &options, NULL), ARRAS_OK)) {
+        ar_program_cache_open(&kept, compilation);
         found = kept.found;
         ar_program_cache_close(&kept);
-        ar_compilation_free(recipe);
+        ar_compilation_free(compilation);
     }
     end();
     return found;
