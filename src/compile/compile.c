@@ -231,8 +231,8 @@ static arras_status plan_and_build(ar_core **out, ar_program_cache *kept, ar_cor
     return status;
 }
 
-static arras_status cook(ar_core **out, ar_program_cache *kept, const bool *dense, int64_t start,
-                         arras_error *err)
+static arras_status make_core(ar_core **out, ar_program_cache *kept, const bool *dense,
+                              int64_t start, arras_error *err)
 {
     const ar_compilation *r = kept->compilation;
     ar_core_parts         parts = { .compiler = r->compiler,
@@ -260,7 +260,7 @@ typedef struct {
     const bool     *dense;
 } order;
 
-static arras_status cook_here(void *context, arras_error *err)
+static arras_status compile_here(void *context, arras_error *err)
 {
     const order     *o = context;
     int64_t          start = ar_clock();
@@ -268,7 +268,7 @@ static arras_status cook_here(void *context, arras_error *err)
     arras_status     status;
 
     ar_program_cache_open(&kept, o->compilation);
-    status = cook(o->out, &kept, o->dense, start, err);
+    status = make_core(o->out, &kept, o->dense, start, err);
     ar_program_cache_close(&kept);
     return status;
 }
@@ -277,7 +277,7 @@ arras_status ar_compile_core(ar_core **out, void *compilation, const bool *dense
 {
     order o = { out, compilation, dense };
 
-    return ar_with_room(cook_here, &o, err);
+    return ar_with_room(compile_here, &o, err);
 }
 
 arras_status ar_compile_find(ar_core **out, bool *from_memory, ar_compilation *compilation,
