@@ -117,13 +117,13 @@ def heap_complaints(tool, folder, behind):
     return [] if ran.returncode == 0 else [ran.stdout.decode()]
 
 
-def layout_complaints(tool, folder, rank):
-    """Every value of every byte of the message that says what chunks are like, which no checksum guards."""
+def layout_complaints(tool, folder, rank, some):
+    """Every value of every byte of the message that says what chunks are like, which no checksum guards; some: of them."""
     path = folder / f"layout{rank}.h5"
     with h5py.File(path, "w", libver="earliest") as f:
         f.create_dataset("x", data=np.zeros((7,) * rank), chunks=(3,) * rank)
     at = path.read_bytes().index(bytes([3, 2, rank + 1]))  # version, chunks, how many lengths they have
-    places, values = [str(at), str(at + 11 + 4 * (rank + 1))], map(str, range(256))
+    places, values = [str(at), str(at + 11 + 4 * (rank + 1))], map(str, [0, 1, 2, 3, 4, 5, 127, 255] if some else range(256))
     ran = subprocess.run([tool, path.name, "x", *places, *values], cwd=folder, capture_output=True, timeout=300)
     return [] if ran.returncode == 0 else [ran.stdout.decode()]
 
@@ -181,6 +181,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
     parser.add_argument("--values", nargs="*", default=["255"])
+    parser.add_argument("--some", action="store_true")
     args = parser.parse_args()
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
@@ -193,7 +194,7 @@ def main():
             complaints = heap_complaints(Path(args.tool).resolve(), Path(folder), behind)
             tally.check(f"a heap that is too long, {behind} cells behind it", complaints)
         for rank in (1, 2):
-            complaints = layout_complaints(Path(args.tool).resolve(), Path(folder), rank)
+            complaints = layout_complaints(Path(args.tool).resolve(), Path(folder), rank, args.some)
             tally.check(f"layouts of {rank} axes", complaints)
     tally.finish()
 
