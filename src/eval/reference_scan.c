@@ -13,18 +13,20 @@ typedef struct {
     ar_value        group, block; /* what there was before it in the block, and before that */
 } scan;
 
-/* What cells a to b of a group come to: those of its second half are joined first. */
+/* What a cell of a group comes to after so many steps: each joins it with what lies 1, 2, 4 before.
+ */
 static ar_value joined(const scan *s, int steps, int at)
 {
     ar_value here, there;
-    int      away = 1 << (steps - 1);
+    int      before;
 
     if (steps == 0)
         return s->cells[at];
+    before = at - (1 << (steps - 1));
     here = joined(s, steps - 1, at);
-    if (at < away)
+    if (before < 0)
         return here;
-    there = joined(s, steps - 1, at - away);
+    there = joined(s, steps - 1, before);
     s->combine(&here, &there, &here, &here);
     return here;
 }
