@@ -15,7 +15,8 @@ add_custom_command(
 add_custom_target(ops_header DEPENDS ${ops_header})
 
 # Generated kernels begin with the texts of these files, so the library carries them as bytes.
-foreach(kit src/ir/scalar_kit.h src/ir/trees.h src/gen/fold_kit.h src/gen/vector_kit.h src/gen/kernel_kit.h)
+foreach(kit src/ir/scalar_kit.h src/ir/trees.h src/gen/kit/fold_kit.h src/gen/kit/vector_kit.h
+        src/gen/kit/kernel_kit.h)
     get_filename_component(name ${kit} NAME_WE)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kit})
     file(READ ${kit} bytes HEX)
@@ -25,7 +26,8 @@ endforeach()
 
 # Programs that are kept on disk are those of one generator: that of these sources.
 file(GLOB generator_sources CONFIGURE_DEPENDS include/arras/*.h src/base/*.[ch] src/ir/*.[ch]
-     src/ir/*.def src/ir/*.inc src/opt/*.[ch] src/plan/*.[ch] src/gen/*.[ch] src/compile/*.[ch])
+     src/ir/*.def src/ir/*.inc src/opt/*.[ch] src/plan/*.[ch] src/gen/*.[ch] src/gen/*/*.[ch] src/gen/*/*.inc
+     src/compile/*.[ch])
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_sources})
 set(generator)
 foreach(source IN LISTS generator_sources)
@@ -36,7 +38,7 @@ set_source_files_properties(src/compile/kept_program.c PROPERTIES COMPILE_DEFINI
                                                               ARRAS_GENERATOR="${generator}")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
-    set_source_files_properties(src/gen/folds_avx2.c PROPERTIES COMPILE_OPTIONS -mavx2)
+    set_source_files_properties(src/gen/kit/folds_avx2.c PROPERTIES COMPILE_OPTIONS -mavx2)
     set_source_files_properties(src/product/product_avx2.c PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
     set_source_files_properties(src/product/product_avx512.c PROPERTIES COMPILE_OPTIONS -mavx512f)
 endif()
@@ -55,7 +57,7 @@ add_dependencies(arras_objects ops_header)
 # has more (src/base/stack.c).
 if(NOT ARRAS_SANITIZE AND NOT ARRAS_FUZZ AND CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(arras_objects PRIVATE -Wframe-larger-than=16384)
-    set_source_files_properties(src/gen/folds.c src/gen/folds_avx2.c src/product/product_blocks.c src/run/step_stage.c
+    set_source_files_properties(src/gen/kit/folds.c src/gen/kit/folds_avx2.c src/product/product_blocks.c src/run/step_stage.c
                                 PROPERTIES COMPILE_FLAGS -Wframe-larger-than=163840)
 endif()
 
