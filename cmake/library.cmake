@@ -14,13 +14,22 @@ add_custom_command(
     VERBATIM)
 add_custom_target(ops_header DEPENDS ${ops_header})
 
-# Generated kernels begin with the texts of these files, so the library carries them as bytes.
-foreach(kit src/ir/scalar_kit.h src/ir/trees.h src/gen/kit/fold_kit.h src/gen/kit/vector_kit.h
-        src/gen/kit/kernel_kit.h)
+# Generated kernels begin with the texts of these files, so the library carries them as bytes; parts
+# of a text go without the comment that they open with.
+set(kits src/ir/scalar_kit.h src/ir/trees.h)
+foreach(kit fold_kit vector_kit kernel_kit edge_kit stream_kit)
+    list(APPEND kits src/gen/kit/${kit}.h)
+endforeach()
+foreach(kit IN LISTS kits)
     get_filename_component(name ${kit} NAME_WE)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kit})
     file(READ ${kit} bytes HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    if(NOT name MATCHES "^(scalar|fold|vector|kernel)_kit$|^trees$")
+        string(FIND "${bytes}" "0x2a,0x2f,0x0a," end)
+        math(EXPR end "${end} + 15")
+        string(SUBSTRING "${bytes}" ${end} -1 bytes)
+    endif()
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${name}_bytes.inc CONTENT "${bytes}\n")
 endforeach()
 

@@ -9,7 +9,12 @@
 /* Vectors that are kept in registers while short rows are computed. */
 enum { MOST_SHARED = 24, MOST_SHARED_ROWS = 9 };
 
-void ar_c_kernel_head_print(ar_text *out) { ar_text_add(out, ar_kit_kernel); }
+void ar_c_kernel_head_print(ar_text *out)
+{
+    ar_text_add(out, ar_kit_kernel);
+    ar_text_add(out, ar_kit_edges);
+    ar_text_add(out, ar_kit_stream);
+}
 
 /* ---- Short rows: several share a segment ----------------------------------------------------- */
 

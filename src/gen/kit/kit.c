@@ -25,3 +25,13 @@ const char ar_kit_kernel[] = {
 #include "kernel_kit_bytes.inc"
     0
 };
+
+const char ar_kit_edges[] = {
+#include "edge_kit_bytes.inc"
+    0
+};
+
+const char ar_kit_stream[] = {
+#include "stream_kit_bytes.inc"
+    0
+};

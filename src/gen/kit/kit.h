@@ -11,7 +11,9 @@ extern const char ar_kit_scalar[]; /* ir/scalar_kit.h: what ops.def calls */
 extern const char ar_kit_trees[];  /* ir/trees.h: numbers of the order of sums */
 extern const char ar_kit_folds[];  /* fold_kit.h: many cells become one */
 extern const char ar_kit_vector[]; /* vector_kit.h: the same with vectors */
-extern const char ar_kit_kernel[]; /* kernel_kit.h: of all kernels in strips */
+extern const char ar_kit_kernel[]; /* kernel_kit.h: of all kernels in strips; then come */
+extern const char ar_kit_edges[];  /* edge_kit.h: of all kernels */
+extern const char ar_kit_stream[]; /* stream_kit.h */
 
 /* ---- Folds of the library (folds.c) ---------------------------------------------------------- */
 
