@@ -17,7 +17,7 @@ add_custom_target(ops_header DEPENDS ${ops_header})
 # Generated kernels begin with the texts of these files, so the library carries them as bytes; parts
 # of a text go without the comment that they open with.
 set(kits src/ir/scalar_kit.h src/ir/trees.h)
-foreach(kit fold_kit vector_kit kernel_kit edge_kit stream_kit)
+foreach(kit fold_kit vector_kit kernel_kit edge_kit stream_kit pair_kit item_kit plain_kit opencl_kit)
     list(APPEND kits src/gen/kit/${kit}.h)
 endforeach()
 foreach(kit IN LISTS kits)

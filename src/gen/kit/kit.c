@@ -35,3 +35,23 @@ const char ar_kit_stream[] = {
 #include "stream_kit_bytes.inc"
     0
 };
+
+const char ar_kit_pairs[] = {
+#include "pair_kit_bytes.inc"
+    0
+};
+
+const char ar_kit_items[] = {
+#include "item_kit_bytes.inc"
+    0
+};
+
+const char ar_kit_plain[] = {
+#include "plain_kit_bytes.inc"
+    0
+};
+
+const char ar_kit_opencl[] = {
+#include "opencl_kit_bytes.inc"
+    0
+};

@@ -14,6 +14,10 @@ extern const char ar_kit_vector[]; /* vector_kit.h: the same with vectors */
 extern const char ar_kit_kernel[]; /* kernel_kit.h: of all kernels in strips; then come */
 extern const char ar_kit_edges[];  /* edge_kit.h: of all kernels */
 extern const char ar_kit_stream[]; /* stream_kit.h */
+extern const char ar_kit_pairs[];  /* pair_kit.h: complex numbers that are none of the language */
+extern const char ar_kit_items[];  /* item_kit.h: reductions of one item */
+extern const char ar_kit_plain[];  /* plain_kit.h: items in C */
+extern const char ar_kit_opencl[]; /* opencl_kit.h: items in OpenCL C */
 
 /* ---- Folds of the library (folds.c) ---------------------------------------------------------- */
 

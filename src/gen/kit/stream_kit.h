@@ -1,4 +1,4 @@
-/* stream_kit.h -- what kernels for CPUs ask of caches and registers, as text that stands before them. */
+/* stream_kit.h -- what kernels for CPUs ask of caches and registers, as text before them. */
 
 /* Asks for cells that will be needed soon; they need not exist.  Not inlined: that would only take
  * the compiler longer. */

@@ -4,7 +4,7 @@
 /* Names that a kernel would get from headers.  Most library functions need no declaration: the
  * compiler has their types built in.  A pragma, because Clang knows no such option: a call of
  * memcpy for a kilobyte is slower than the loop that GCC would make it of. */
-static const char definitions[] = "#pragma GCC optimize \"no-tree-loop-distribute-patterns\"\n"
+const char ar_c_definitions[] = "#pragma GCC optimize \"no-tree-loop-distribute-patterns\"\n"
                                   "typedef __INT8_TYPE__ int8_t;\n"
                                   "typedef __INT16_TYPE__ int16_t;\n"
                                   "typedef __INT32_TYPE__ int32_t;\n"
@@ -25,7 +25,7 @@ static const char definitions[] = "#pragma GCC optimize \"no-tree-loop-distribut
                                   "#define signbit(x) __builtin_signbit(x)\n";
 
 /* By its sign bit: GCC 12 makes -(x * y) - z of -fma(x, y, z), which is another zero. */
-void ar_c_negative_print(ar_text *out, arras_dtype dtype)
+static void print_negative(ar_text *out, arras_dtype dtype)
 {
     int bits = 8 * (int)ar_dtype_size(dtype);
 
@@ -43,12 +43,12 @@ static const char narrowed[] =
     "narrow parts = __builtin_convertvector((wide){ __real__ re, __imag__ re }, narrow); "
     "return __builtin_complex(parts[0], parts[1]); ";
 
-static bool print_op(ar_text *out, const ar_op_set *set, ar_op op, arras_dtype dtype)
+bool ar_c_op_print(ar_text *out, const ar_op_set *set, ar_op op, arras_dtype dtype)
 {
     if (ar_c_is_vector_math(op, dtype))
         ar_c_vector_math_print(out, op, dtype, set->rows[op][dtype]);
     else if (op == AR_OP_negative && ar_dtype_class(dtype) == AR_CLASS_REAL)
-        ar_c_negative_print(out, dtype);
+        print_negative(out, dtype);
     else
         return false;
     return true;
@@ -56,7 +56,7 @@ static bool print_op(ar_text *out, const ar_op_set *set, ar_op op, arras_dtype d
 
 const ar_dialect ar_dialect_c = {
     .name = "C",
-    .head = definitions,
+    .heads = { ar_c_definitions },
     .words = { AR_WORDS_OF_NUMBERS("f", ""),
                [ARRAS_C64] = { "float complex", "float complex", "f" },
                [ARRAS_C128] = { "double complex", "double complex", "" } },
@@ -69,7 +69,7 @@ const ar_dialect ar_dialect_c = {
     .complex_kit = "COMPLEX_KIT",
     .narrowed = narrowed,
     .casts_both_ways = "#pragma GCC optimize (\"trapping-math\")\n",
-    .print_op = print_op,
+    .print_op = ar_c_op_print,
 };
 
 const char *ar_c_type(arras_dtype dtype) { return ar_dialect_type(&ar_dialect_c, dtype); }

@@ -42,6 +42,27 @@ static const char *value_text(const ar_dialect *dialect, ar_op op, arras_dtype d
     return "NO";
 }
 
+static bool calls_helper(const ar_dialect *dialect, ar_op op, arras_dtype dtype)
+{
+    const char *text = value_text(dialect, op, dtype);
+
+    return strstr(text, "FN(") || (dialect->pairs && strstr(text, "C("));
+}
+
+/* In terms of complex functions. */
+static bool needs_complex_functions(ar_op op, const char *text)
+{
+    return strstr(text, "C(") || op == AR_OP_pow || op == AR_OP_exp2 || op == AR_OP_log2 ||
+           op == AR_OP_log10;
+}
+
+bool ar_dialect_has(const ar_dialect *dialect, ar_op op, arras_dtype dtype)
+{
+    bool has_all = dialect->complex_functions || ar_dtype_class(dtype) != AR_CLASS_COMPLEX;
+
+    return has_all || !needs_complex_functions(op, value_text(dialect, op, dtype));
+}
+
 /* What the operation gives when it computes in a type: asked of the type rules, with operands that
  * have that type already. */
 static arras_dtype result_of(ar_op op, arras_dtype compute)
@@ -74,7 +95,7 @@ static void print_op(ar_text *out, const ar_dialect *dialect, const ar_op_set *s
 static bool needs_kit(const ar_dialect *dialect, const ar_op_set *set, arras_dtype dtype)
 {
     for (int op = 0; op < AR_OP_END; op++)
-        if (set->ops[op][dtype] && strstr(value_text(dialect, (ar_op)op, dtype), "FN("))
+        if (set->ops[op][dtype] && calls_helper(dialect, (ar_op)op, dtype))
             return true;
     return false;
 }
@@ -112,9 +133,12 @@ static void print_ops_of_type(ar_text *out, const ar_dialect *dialect, const ar_
         print_kit(out, dialect, dtype);
     ar_text_printf(out,
                    "#define T %s\n#define U %s\n#define FN(name) name##_%s\n"
-                   "#define M(name) name%s%s\n#define C(name) c##name%s%s\n",
-                   w->type, w->wrapping, ar_dtype_name(dtype), *w->suffix ? "##" : "", w->suffix,
-                   *w->suffix ? "##" : "", w->suffix);
+                   "#define M(name) name%s%s\n",
+                   w->type, w->wrapping, ar_dtype_name(dtype), *w->suffix ? "##" : "", w->suffix);
+    if (dialect->pairs)
+        ar_text_add(out, "#define C(name) FN(c##name)\n");
+    else
+        ar_text_printf(out, "#define C(name) c##name%s%s\n", *w->suffix ? "##" : "", w->suffix);
     for (int op = 0; op < AR_OP_END; op++)
         if (set->ops[op][dtype])
             print_op(out, dialect, set, (ar_op)op, dtype);
@@ -226,14 +250,15 @@ static void print_kits(ar_text *out, const ar_dialect *dialect, const ar_op_set 
     if (with_kit)
         ar_text_add(out, ar_kit_scalar);
     if (with_pairs && dialect->pairs)
-        ar_text_add(out, dialect->pairs);
+        ar_text_add(out, ar_kit_pairs);
 }
 
 void ar_words_ops_print(ar_text *out, const ar_dialect *dialect, const ar_op_set *set)
 {
     if (dialect->casts_both_ways && has_casts(set, true) && has_casts(set, false))
         ar_text_add(out, dialect->casts_both_ways);
-    ar_text_add(out, dialect->head);
+    for (int i = 0; i < (int)AR_COUNT(dialect->heads) && dialect->heads[i]; i++)
+        ar_text_add(out, dialect->heads[i]);
     print_kits(out, dialect, set);
     for (int d = ARRAS_NO_DTYPE + 1; d < ARRAS_DTYPE_END; d++)
         print_ops_of_type(out, dialect, set, (arras_dtype)d);
