@@ -14,18 +14,29 @@ add_custom_command(
     VERBATIM)
 add_custom_target(ops_header DEPENDS ${ops_header})
 
-# Generated kernels begin with the texts of these files, so the library carries them as bytes.
-foreach(kit src/ir/scalar_kit.h src/ir/trees.h src/gen/fold_kit.h src/gen/vector_kit.h src/gen/kernel_kit.h)
+# Generated kernels begin with the texts of these files, so the library carries them as bytes; parts
+# of a text go without the comment that they open with.
+set(kits src/ir/scalar_kit.h src/ir/trees.h)
+foreach(kit fold_kit vector_kit kernel_kit edge_kit stream_kit pair_kit item_kit plain_kit opencl_kit)
+    list(APPEND kits src/gen/kit/${kit}.h)
+endforeach()
+foreach(kit IN LISTS kits)
     get_filename_component(name ${kit} NAME_WE)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kit})
     file(READ ${kit} bytes HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    if(NOT name MATCHES "^(scalar|fold|vector|kernel)_kit$|^trees$")
+        string(FIND "${bytes}" "0x2a,0x2f,0x0a," end)
+        math(EXPR end "${end} + 15")
+        string(SUBSTRING "${bytes}" ${end} -1 bytes)
+    endif()
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${name}_bytes.inc CONTENT "${bytes}\n")
 endforeach()
 
 # Programs that are kept on disk are those of one generator: that of these sources.
 file(GLOB generator_sources CONFIGURE_DEPENDS include/arras/*.h src/base/*.[ch] src/ir/*.[ch]
-     src/ir/*.def src/ir/*.inc src/opt/*.[ch] src/plan/*.[ch] src/gen/*.[ch] src/compile/*.[ch])
+     src/ir/*.def src/ir/*.inc src/opt/*.[ch] src/plan/*.[ch] src/gen/*.[ch] src/gen/*/*.[ch] src/gen/*/*.inc
+     src/compile/*.[ch])
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_sources})
 set(generator)
 foreach(source IN LISTS generator_sources)
@@ -36,7 +47,7 @@ set_source_files_properties(src/compile/program_cache.c PROPERTIES COMPILE_DEFIN
                                                               ARRAS_GENERATOR="${generator}")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
-    set_source_files_properties(src/gen/folds_avx2.c PROPERTIES COMPILE_OPTIONS -mavx2)
+    set_source_files_properties(src/gen/kit/folds_avx2.c PROPERTIES COMPILE_OPTIONS -mavx2)
     set_source_files_properties(src/product/product_avx2.c PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
     set_source_files_properties(src/product/product_avx512.c PROPERTIES COMPILE_OPTIONS -mavx512f)
 endif()
@@ -55,7 +66,7 @@ add_dependencies(arras_objects ops_header)
 # has more (src/base/stack.c).
 if(NOT ARRAS_SANITIZE AND NOT ARRAS_FUZZ AND CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(arras_objects PRIVATE -Wframe-larger-than=16384)
-    set_source_files_properties(src/gen/folds.c src/gen/folds_avx2.c src/product/product_blocks.c src/run/step_stage.c
+    set_source_files_properties(src/gen/kit/folds.c src/gen/kit/folds_avx2.c src/product/product_blocks.c src/run/step_stage.c
                                 PROPERTIES COMPILE_FLAGS -Wframe-larger-than=163840)
 endif()
 

@@ -4,7 +4,10 @@
 
 #include "ir/ir.h"
 
-/* ---- Operations as C (c_ops.c) --------------------------------------------------------------- */
+/* How a language like C spells what kernels say (words/dialect.h). */
+typedef struct ar_dialect ar_dialect;
+
+/* ---- Operations as C (c/c_ops.c) ------------------------------------------------------------- */
 
 /* Which operations a kernel uses, in which types it computes them, and which casts it makes. */
 typedef struct {
@@ -63,7 +66,7 @@ typedef struct {
  * outside an array, or a minimum over nothing; the reference evaluator says which. */
 typedef int ar_kernel(const ar_kernel_args *args, const int64_t *lo, const int64_t *hi);
 
-/* ---- Nests: what is decided of a kernel before a line of it is printed (nest.c) -------------- */
+/* ---- Nests: what is decided of a kernel before a line of it is printed (nest/) --------------- */
 
 /* A sum of products over a few columns, which has a kernel made for it: alone, that is, not with
  * other results in one nest. */
@@ -103,5 +106,33 @@ void ar_c_kernel_head_print(ar_text *out);
 
 /* What kernels must be linked with; ends with NULL. */
 const char *const *ar_c_libraries(void);
+
+/* ---- Kernels in items, for devices (items/) -------------------------------------------------- */
+
+/* A kernel of the same cells in which a work item computes one cell of each result, and knows
+ * nothing of the host.  Its arguments are pieces of memory: those of the operands in the order of
+ * ar_kernel, then `numbers`, int64_t, and `flag`, an int32_t that is 1 at the end where a strip's
+ * kernel would give up.  There must be as many items as cells; more do nothing. */
+
+/* By its short name: "plain", C for the host, or "opencl"; NULL: there is none. */
+const ar_dialect *ar_dialect_find(const char *name);
+
+/* Adds to `used` what it needs of ar_items_head_print.  ELIMIT where a kernel would be too long,
+ * EDTYPE where the dialect lacks an operation. */
+arras_status ar_items_print(ar_text *out, ar_op_set *used, const ar_dialect *dialect,
+                            const ar_kernel_form *form, const ar_nest *nest, const char *name,
+                            arras_error *err);
+void         ar_items_head_print(ar_text *out, const ar_dialect *dialect, const ar_op_set *used);
+
+/* An operand of a call: its first cell is `offset` bytes from the start of its memory. */
+typedef struct {
+    int64_t        offset;
+    const int64_t *shape, *strides; /* in bytes */
+} ar_item_operand;
+
+/* How many numbers there are, and what they are.  operands: of the form, results first. */
+int64_t ar_items_number_count(const ar_kernel_form *form);
+void    ar_items_numbers(int64_t *numbers, const ar_kernel_form *form, const int64_t *sizes,
+                         const ar_item_operand *operands);
 
 #endif

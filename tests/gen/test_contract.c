@@ -2,7 +2,8 @@
  * box is asked for, and are recognised where they should be. */
 #include "build/build.h"
 #include "evaluate.h"
-#include "gen/c_contract.h"
+#include "gen/c/c_writer.h"
+#include "gen/nest/contraction.h"
 #include "opt/opt.h"
 
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static bool build_kernel(contracted *c)
     arras_error              err = { ARRAS_OK, "" };
 
     memset(&used, 0, sizeof used);
-    if (!CHECK(ar_c_contraction_match(&contraction, c->lambda)))
+    if (!CHECK(ar_contraction_match(&contraction, c->lambda)))
         return false;
     CHECK_EQ_INT(ar_c_contraction_print(&kernel, &used, &form, &contraction, "kernel", &err),
                  ARRAS_OK);
@@ -423,7 +424,7 @@ static bool matches(arras_array out)
     bool           answer = false;
 
     if (open_program(&c, out))
-        answer = ar_c_contraction_match(&contraction, c.lambda);
+        answer = ar_contraction_match(&contraction, c.lambda);
     close_program(&c);
     return answer;
 }

@@ -12,6 +12,7 @@ enum { STEPS = 14, POOL = 32 };
 /* What a test may choose before it records. */
 static int64_t largest = 300;    /* cells of an array */
 static int     longest = 3;      /* values of the sizes n and m */
+static int     long_length;      /* of some axes; 0: of none */
 
 static uint64_t state;
 
@@ -73,7 +74,7 @@ static arras_dim any_length(void)
     case 3: return size("n");
     case 4: return size("m");
     case 5: return ar_dim_add(g, size("n"), 1);
-    default: return 2 + pick(3);
+    default: return long_length && pick(2) ? long_length : 2 + pick(3);
     }
 }
 
