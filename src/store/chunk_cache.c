@@ -7,31 +7,28 @@
 typedef struct entry {
     const ar_source *source;
     int64_t          number; /* of the chunk, in C order of the whole grid */
-    char            *cells;
+    char            *cells;  /* its own for good */
+    struct pool     *pool;   /* that it is of */
     size_t           size;
     int              users; /* who read it, or decode it, just now */
     bool             ready;
-    struct entry    *newer, *older, *next; /* by use; of the same hash */
+    struct entry    *newer, *older, *next; /* by use; of the same hash, or spare like it */
 } entry;
 
 enum { BUCKETS = 4096, SLAB = 16 << 20 };
 
-/* Memory for chunks of one size, cut from large blocks and used again and again: fresh pages cost
- * about as much as decoding into them. */
+/* Entries with memory for chunks of one size, cut from large blocks and used again and again: fresh
+ * pages cost about as much as decoding into them. */
 typedef struct slab {
     struct slab *next;
-    size_t       bytes; /* of this block, which begins here */
+    size_t       bytes; /* of this block, which begins here; its entries follow, then their cells */
 } slab;
-
-typedef struct spare {
-    struct spare *next;
-} spare;
 
 typedef struct pool {
     struct pool *next;
-    size_t       size; /* of a piece; a multiple of 64 */
+    size_t       size; /* of the cells of an entry; a multiple of 64 */
     slab        *slabs;
-    spare       *spares;
+    entry       *spares;
 } pool;
 
 struct ar_chunk_cache {
@@ -76,9 +73,11 @@ static void put_first(ar_chunk_cache *c, entry *e)
     c->newest = e;
 }
 
+static size_t rounded_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
 static pool *pool_for(ar_chunk_cache *c, size_t size)
 {
-    size_t rounded = (size + 63) / 64 * 64;
+    size_t rounded = rounded_up(size, 64);
     pool  *p = c->pools;
 
     while (p && p->size != rounded)
@@ -95,45 +94,35 @@ static pool *pool_for(ar_chunk_cache *c, size_t size)
 
 static bool add_slab(const ar_chunk_cache *c, pool *p)
 {
-    size_t wanted = (size_t)ar_max64((int64_t)p->size, ar_min64(SLAB, c->room));
-    size_t bytes = (wanted + 64 + 4095) / 4096 * 4096;
+    size_t n = (size_t)ar_max64(1, ar_min64(SLAB, c->room) / (int64_t)p->size);
+    size_t head = rounded_up(sizeof(slab) + n * sizeof(entry), 64);
+    size_t bytes = rounded_up(head + n * p->size, 4096);
     slab  *s = ar_pages_alloc(bytes);
+    entry *entries = (entry *)(s + 1);
 
     if (!s)
         return false;
     *s = (slab){ p->slabs, bytes };
     p->slabs = s;
-    for (size_t at = 64; at + p->size <= bytes; at += p->size) {
-        spare *piece = (spare *)((char *)s + at);
-
-        piece->next = p->spares;
-        p->spares = piece;
+    for (size_t i = 0; i < n; i++) {
+        entries[i] =
+            (entry){ .cells = (char *)s + head + i * p->size, .pool = p, .next = p->spares };
+        p->spares = &entries[i];
     }
     return true;
 }
 
 /* NULL: no memory. */
-static char *take_piece(ar_chunk_cache *c, size_t size)
+static entry *take_spare(ar_chunk_cache *c, size_t size)
 {
     pool  *p = pool_for(c, size);
-    spare *piece;
+    entry *e;
 
     if (!p || (!p->spares && !add_slab(c, p)))
         return NULL;
-    piece = p->spares;
-    p->spares = piece->next;
-    return (char *)piece;
-}
-
-static void give_piece(ar_chunk_cache *c, char *cells, size_t size)
-{
-    pool  *p = cells ? pool_for(c, size) : NULL; /* which is there: the piece came from it */
-    spare *piece = (spare *)cells;
-
-    if (!p)
-        return;
-    piece->next = p->spares;
-    p->spares = piece;
+    e = p->spares;
+    p->spares = e->next;
+    return e;
 }
 
 static void free_pools(ar_chunk_cache *c)
@@ -161,8 +150,8 @@ static void drop(ar_chunk_cache *c, entry *e)
     *at = e->next;
     take_out(c, e);
     c->used -= (int64_t)e->size;
-    give_piece(c, e->cells, e->size);
-    ar_free(e);
+    e->next = e->pool->spares;
+    e->pool->spares = e;
 }
 
 static bool make_room(ar_chunk_cache *c, int64_t size)
@@ -179,16 +168,14 @@ static bool make_room(ar_chunk_cache *c, int64_t size)
 static entry *add(ar_chunk_cache *c, const ar_source *source, int64_t number, size_t size)
 {
     entry **bucket = bucket_of(c, source, number);
-    char   *cells = make_room(c, (int64_t)size) ? take_piece(c, size) : NULL;
-    entry  *e = cells ? ar_alloc(1, sizeof *e) : NULL;
+    entry  *e = make_room(c, (int64_t)size) ? take_spare(c, size) : NULL;
 
-    if (!e) {
-        give_piece(c, cells, size);
+    if (!e)
         return NULL;
-    }
     *e = (entry){ .source = source,
                   .number = number,
-                  .cells = cells,
+                  .cells = e->cells,
+                  .pool = e->pool,
                   .size = size,
                   .users = 1,
                   .next = *bucket };

@@ -30,6 +30,7 @@ static ar_text       shown;
 
 static inline void begin(void)
 {
+    ar_buffers_clear();
     live_before = ar_alloc_live();
     nbound = 0;
     if (ar_graph_new(&g, NULL) != ARRAS_OK)
@@ -45,6 +46,7 @@ static inline void end(void)
     ar_text_free(&shown);
     ar_graph_free(g);
     g = NULL;
+    ar_buffers_clear();
     CHECK_EQ_INT(ar_alloc_live(), live_before);
 }
 

@@ -85,6 +85,7 @@ static const char *try_file(trial *t)
         s->type->close(s);
     }
     *(status == ARRAS_OK ? &t->good : &t->refused) += 1;
+    ar_buffers_clear(); /* what waits for the next reader is nobody's */
     if (ar_alloc_live() != 0)
         return "memory was not freed";
     return what || status == ARRAS_OK ? what : complaint_about(t, &err);

@@ -444,6 +444,7 @@ int main(int argc, char **argv)
         result = do_append(argv + 1, argc - 1);
     else
         result = fail("see the head of store_tool.c");
+    ar_buffers_clear(); /* what waits for the next reader is nobody's */
     if (result == 0 && (fflush(stdout) != 0 || ar_alloc_live() != 0))
         result = fail("memory was not freed, or standard output is full");
     return result;

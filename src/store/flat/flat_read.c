@@ -260,7 +260,7 @@ static arras_status read_piece(reader *r, int d, int64_t count, int64_t at, char
     int     n = 0;
 
     if (!r->scratch)
-        r->scratch = ar_alloc(1, SCRATCH);
+        r->scratch = ar_buffer_take(SCRATCH); /* warm: a tile may need no other memory */
     if (!r->scratch)
         return ar_fail_memory(r->err, SCRATCH);
     arras_status status = ar_file_read(r->flat->fd, r->scratch, span, at, r->name, r->err);
@@ -321,7 +321,7 @@ static arras_status read_stored(const ar_flat *flat, const ar_store_info *info, 
     r.fix = fix_for(info->dtype, flat->swapped);
     int64_t      at = set_axes(&r, info, lo, hi);
     arras_status status = read_axis(&r, 0, r.axes[0].count, at, cells);
-    ar_free(r.scratch);
+    ar_buffer_give(r.scratch);
     return status;
 }
 
