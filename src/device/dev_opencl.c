@@ -92,7 +92,8 @@ static arras_status list_opencl(ar_text *out, arras_error *err)
     int              count = status ? 0 : list_devices(cl, devices, platforms);
 
     if (status == ARRAS_OK && count == 0)
-        return ar_fail(err, ARRAS_EIO, "device 'opencl': there is an OpenCL library, but no device");
+        return ar_fail(err, ARRAS_EIO,
+                       "device 'opencl': there is an OpenCL library, but no device");
     for (int i = 0; i < count; i++) {
         ar_device_facts facts;
 
@@ -146,11 +147,13 @@ static arras_status choose(opencl *o, const char *which, arras_error *err)
     long           number = which ? strtol(which, &end, 10) : 0;
 
     if (count == 0)
-        return ar_fail(err, ARRAS_EIO, "device 'opencl': there is an OpenCL library, but no device; "
-                                       "install a driver, for CPUs pocl-opencl-icd");
+        return ar_fail(err, ARRAS_EIO,
+                       "device 'opencl': there is an OpenCL library, but no device; "
+                       "install a driver, for CPUs pocl-opencl-icd");
     if ((which && (!*which || *end)) || number < 0 || number >= count)
-        return ar_fail(err, ARRAS_ENAME, "there is no device 'opencl:%.40s': they are opencl:0 to "
-                                         "opencl:%d",
+        return ar_fail(err, ARRAS_ENAME,
+                       "there is no device 'opencl:%.40s': they are opencl:0 to "
+                       "opencl:%d",
                        which, count - 1);
     o->device = devices[number];
     describe(&o->facts, o->cl, o->device, platforms[number]);
@@ -190,7 +193,8 @@ static arras_status alloc_opencl(void **memory, void *state, int64_t bytes, arra
     cl_mem made = o->cl->clCreateBuffer(o->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
 
     if (made)
-        code = o->cl->clEnqueueFillBuffer(o->queue, made, &zero, 1, 0, (size_t)bytes, 0, NULL, NULL);
+        code =
+            o->cl->clEnqueueFillBuffer(o->queue, made, &zero, 1, 0, (size_t)bytes, 0, NULL, NULL);
     if (made && code == CL_SUCCESS)
         code = o->cl->clFinish(o->queue);
     if (made && code == CL_SUCCESS) {
@@ -384,9 +388,9 @@ static arras_status set_argument(const opencl *o, cl_kernel kernel, int i,
     cl_int    code = CL_SUCCESS;
 
     if (!memory)
-        return done(o->cl->clSetKernelArg(kernel, (cl_uint)i, (size_t)operand->bytes,
-                                          operand->host),
-                    "an argument of a kernel", err);
+        return done(
+            o->cl->clSetKernelArg(kernel, (cl_uint)i, (size_t)operand->bytes, operand->host),
+            "an argument of a kernel", err);
     if (region.origin > 0 && o->align > 0 && region.origin % o->align != 0)
         return ar_fail(err, ARRAS_EINVAL,
                        "argument %d of a kernel starts %" PRId64

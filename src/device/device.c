@@ -71,8 +71,8 @@ arras_status ar_device_open(arras_device **out, const char *name, const arras_op
     arras_status               status;
 
     if (!type)
-        return ar_fail(err, ARRAS_ENAME, "there is no device '%.100s': there are 'cpu' and 'opencl'",
-                       name);
+        return ar_fail(err, ARRAS_ENAME,
+                       "there is no device '%.100s': there are 'cpu' and 'opencl'", name);
     device = ar_alloc(1, sizeof *device);
     if (!device)
         return ar_fail_memory(err, sizeof *device);

@@ -1,4 +1,5 @@
-/* device_queue.c -- work for a device in order: through its queues, or at once where it has none. */
+/* device_queue.c -- work for a device in order: through its queues, or at once where it has none.
+ */
 #include "device/device_type.h"
 
 arras_status ar_queue_open(ar_device_queue *out, arras_device *device, arras_error *err)

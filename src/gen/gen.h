@@ -66,7 +66,7 @@ typedef struct {
  * outside an array, or a minimum over nothing; the reference evaluator says which. */
 typedef int ar_kernel(const ar_kernel_args *args, const int64_t *lo, const int64_t *hi);
 
-/* ---- Nests: what is decided of a kernel before a line of it is printed (nest/) -------------- */
+/* ---- Nests: what is decided of a kernel before a line of it is printed (nest/) --------------- */
 
 /* A sum of products over a few columns, which has a kernel made for it: alone, that is, not with
  * other results in one nest. */

@@ -1,5 +1,5 @@
-/* test_items.c -- kernels in items, printed as plain C, give the bits of the reference evaluator and
- * meet the faults that it meets. */
+/* test_items.c -- kernels in items, printed as plain C, give the bits of the reference evaluator
+ * and meet the faults that it meets. */
 #include "items_world.h"
 
 static void random_programs(void)

@@ -12,7 +12,8 @@ const ar_dialect *ar_dialect_find(const char *name)
     return strcmp(name, "opencl") == 0 ? &ar_dialect_opencl : NULL;
 }
 
-/* ---- Numbers: the count of cells, the sizes, then for each operand its offset, lengths, strides */
+/* ---- Numbers: the count of cells, the sizes, then for each operand its offset, lengths, strides
+ */
 
 static arras_array operand_of(const ar_kernel_form *form, int k)
 {

@@ -1,12 +1,12 @@
-/* items_reduce.c -- a reduction by one item: a loop over its range, cells combined in the order that
- * ir/trees.h states. */
+/* items_reduce.c -- a reduction by one item: a loop over its range, cells combined in the order
+ * that ir/trees.h states. */
 #include "gen/items/items.h"
 
 /* How cells are combined. */
 typedef enum {
-    IN_TURN, /* one after the other */
-    BY_FMA,  /* products, one after the other */
-    PLACES,  /* the best so far, and where it was */
+    IN_TURN,  /* one after the other */
+    BY_FMA,   /* products, one after the other */
+    PLACES,   /* the best so far, and where it was */
     PARTIALS, /* each is a whole block already */
     TREE
 } manner;

@@ -5,24 +5,24 @@
  * compiler has their types built in.  A pragma, because Clang knows no such option: a call of
  * memcpy for a kilobyte is slower than the loop that GCC would make it of. */
 const char ar_c_definitions[] = "#pragma GCC optimize \"no-tree-loop-distribute-patterns\"\n"
-                                  "typedef __INT8_TYPE__ int8_t;\n"
-                                  "typedef __INT16_TYPE__ int16_t;\n"
-                                  "typedef __INT32_TYPE__ int32_t;\n"
-                                  "typedef __INT64_TYPE__ int64_t;\n"
-                                  "typedef __UINT8_TYPE__ uint8_t;\n"
-                                  "typedef __UINT16_TYPE__ uint16_t;\n"
-                                  "typedef __UINT32_TYPE__ uint32_t;\n"
-                                  "typedef __UINT64_TYPE__ uint64_t;\n"
-                                  "typedef __UINTPTR_TYPE__ uintptr_t;\n"
-                                  "typedef float v8f32 __attribute__((vector_size(32)));\n"
-                                  "typedef double v4f64 __attribute__((vector_size(32)));\n"
-                                  "double lgamma_r(double, int *);\n"
-                                  "float lgammaf_r(float, int *);\n"
-                                  "#define complex _Complex\n"
-                                  "#define NAN __builtin_nanf(\"\")\n"
-                                  "#define isinf(x) __builtin_isinf(x)\n"
-                                  "#define isfinite(x) __builtin_isfinite(x)\n"
-                                  "#define signbit(x) __builtin_signbit(x)\n";
+                                "typedef __INT8_TYPE__ int8_t;\n"
+                                "typedef __INT16_TYPE__ int16_t;\n"
+                                "typedef __INT32_TYPE__ int32_t;\n"
+                                "typedef __INT64_TYPE__ int64_t;\n"
+                                "typedef __UINT8_TYPE__ uint8_t;\n"
+                                "typedef __UINT16_TYPE__ uint16_t;\n"
+                                "typedef __UINT32_TYPE__ uint32_t;\n"
+                                "typedef __UINT64_TYPE__ uint64_t;\n"
+                                "typedef __UINTPTR_TYPE__ uintptr_t;\n"
+                                "typedef float v8f32 __attribute__((vector_size(32)));\n"
+                                "typedef double v4f64 __attribute__((vector_size(32)));\n"
+                                "double lgamma_r(double, int *);\n"
+                                "float lgammaf_r(float, int *);\n"
+                                "#define complex _Complex\n"
+                                "#define NAN __builtin_nanf(\"\")\n"
+                                "#define isinf(x) __builtin_isinf(x)\n"
+                                "#define isfinite(x) __builtin_isfinite(x)\n"
+                                "#define signbit(x) __builtin_signbit(x)\n";
 
 /* By its sign bit: GCC 12 makes -(x * y) - z of -fma(x, y, z), which is another zero. */
 static void print_negative(ar_text *out, arras_dtype dtype)

@@ -16,8 +16,7 @@ static void open_items(ar_text *out, const char *name, int nresults, int noperan
 const ar_dialect ar_dialect_opencl = {
     .name = "OpenCL C",
     .heads = { ar_kit_opencl },
-    .words = { AR_WORDS_OF_NUMBERS("f", "d"),
-               [ARRAS_C64] = { "c64", "c64", "f" },
+    .words = { AR_WORDS_OF_NUMBERS("f", "d"), [ARRAS_C64] = { "c64", "c64", "f" },
                [ARRAS_C128] = { "c128", "c128", "d" } },
     .global = "__global ",
     .nan = "(double)NAN",

@@ -1,5 +1,5 @@
-/* dialect_plain.c -- items in plain C: a function with a loop over items, in which complex numbers are
- * pairs as they are on devices. */
+/* dialect_plain.c -- items in plain C: a function with a loop over items, in which complex numbers
+ * are pairs as they are on devices. */
 #include "gen/kit/kit.h"
 #include "gen/words/dialect.h"
 
@@ -18,8 +18,7 @@ static void open_items(ar_text *out, const char *name, int nresults, int noperan
 const ar_dialect ar_dialect_plain = {
     .name = "plain C",
     .heads = { ar_c_definitions, ar_kit_plain },
-    .words = { AR_WORDS_OF_NUMBERS("f", ""),
-               [ARRAS_C64] = { "c64", "c64", "f" },
+    .words = { AR_WORDS_OF_NUMBERS("f", ""), [ARRAS_C64] = { "c64", "c64", "f" },
                [ARRAS_C128] = { "c128", "c128", "" } },
     .global = "",
     .nan = "__builtin_nan(\"\")",

@@ -306,7 +306,8 @@ static void put_size(ar_writer *w, arras_expr e)
     }
     ar_text_add(w->out, ";\n");
     if (may_fail)
-        ar_text_printf(w->out, "if (v%" PRId64 " < 0) fault = 1, v%" PRId64 " = 0;\n", e->id, e->id);
+        ar_text_printf(w->out, "if (v%" PRId64 " < 0) fault = 1, v%" PRId64 " = 0;\n", e->id,
+                       e->id);
 }
 
 /* ---- All kinds ------------------------------------------------------------------------------- */
