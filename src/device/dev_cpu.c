@@ -28,11 +28,15 @@ static void close_cpu(void *state)
     ar_free(c);
 }
 
-static arras_status open_cpu(void **state, const arras_options *options, arras_error *err)
+static arras_status open_cpu(void **state, const char *which, const arras_options *options,
+                             arras_error *err)
 {
     static const char *const libraries[] = { "-lm", NULL };
-    cpu                     *c = ar_alloc(1, sizeof *c);
+    cpu                     *c;
 
+    if (which)
+        return ar_fail(err, ARRAS_ENAME, "there is no device 'cpu:%.40s': there is one cpu", which);
+    c = ar_alloc(1, sizeof *c);
     if (!c)
         return ar_fail_memory(err, sizeof *c);
     c->build.libraries = libraries;
@@ -44,6 +48,23 @@ static arras_status open_cpu(void **state, const arras_options *options, arras_e
     }
     *state = c;
     return ARRAS_OK;
+}
+
+static arras_status list_cpu(ar_text *out, arras_error *err)
+{
+    (void)err;
+    ar_text_printf(out, "cpu       %d CPUs\n", ar_machine_host()->cpus);
+    return ARRAS_OK;
+}
+
+static void facts_cpu(ar_device_facts *out, void *state)
+{
+    (void)state;
+    *out = (ar_device_facts){ .name = "the CPU",
+                              .dialect = "plain",
+                              .units = ar_machine_host()->cpus,
+                              .group = 1,
+                              .doubles = true };
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -147,8 +168,10 @@ const ar_device_type ar_cpu_type = {
     .shares_memory = true,
     .divides = true,
     .copy_part = 1 << 18,
+    .list = list_cpu,
     .open = open_cpu,
     .close = close_cpu,
+    .facts = facts_cpu,
     .alloc = alloc_cpu,
     .free = free_cpu,
     .copy_in = copy_in_cpu,

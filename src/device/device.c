@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const ar_device_type *const types[] = { &ar_cpu_type };
+static const ar_device_type *const types[] = { &ar_cpu_type, &ar_opencl_type };
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
@@ -21,23 +21,41 @@ static bool drop(atomic_int *references)
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-static const ar_device_type *find_type(const char *name)
+/* "NAME" or "NAME:which". */
+static const ar_device_type *find_type(const char *name, const char **which)
 {
-    if (!name)
-        return &ar_cpu_type;
+    size_t length = strcspn(name, ":");
+
+    *which = name[length] ? name + length + 1 : NULL;
     for (size_t i = 0; i < AR_COUNT(types); i++)
-        if (strcmp(types[i]->name, name) == 0)
+        if (strlen(types[i]->name) == length && strncmp(types[i]->name, name, length) == 0)
             return types[i];
     return NULL;
 }
 
-static arras_status open_parts(arras_device *device, const arras_options *options, arras_error *err)
+void ar_devices_print(ar_text *out)
+{
+    for (size_t i = 0; i < AR_COUNT(types); i++) {
+        arras_error err = { ARRAS_OK, "" };
+
+        if (types[i]->list(out, &err) != ARRAS_OK)
+            ar_text_printf(out, "%s\n", err.text);
+    }
+}
+
+void ar_device_facts_of(ar_device_facts *out, const arras_device *device)
+{
+    device->type->facts(out, device->state);
+}
+
+static arras_status open_parts(arras_device *device, const char *which,
+                               const arras_options *options, arras_error *err)
 {
     arras_status status = ar_pool_shared(&device->pool, options->threads, err);
 
     if (status)
         return status;
-    status = device->type->open(&device->state, options, err);
+    status = device->type->open(&device->state, which, options, err);
     if (status)
         ar_pool_free(device->pool);
     return status;
@@ -47,19 +65,20 @@ arras_status ar_device_open(arras_device **out, const char *name, const arras_op
                             arras_error *err)
 {
     static const arras_options defaults;
-    const ar_device_type      *type = find_type(name);
+    const char                *which = NULL;
+    const ar_device_type      *type = name ? find_type(name, &which) : &ar_cpu_type;
     arras_device              *device;
     arras_status               status;
 
     if (!type)
-        return ar_fail(err, ARRAS_ENAME, "there is no device '%.100s': the one there is, is 'cpu'",
-                       name);
+        return ar_fail(err, ARRAS_ENAME,
+                       "there is no device '%.100s': there are 'cpu' and 'opencl'", name);
     device = ar_alloc(1, sizeof *device);
     if (!device)
         return ar_fail_memory(err, sizeof *device);
     device->type = type;
     atomic_init(&device->references, 1);
-    status = open_parts(device, options ? options : &defaults, err);
+    status = open_parts(device, which, options ? options : &defaults, err);
     if (status) {
         ar_free(device);
         return status;

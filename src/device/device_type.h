@@ -27,6 +27,28 @@ typedef struct {
     void            **slots; /* [nargs], the device's own, filled by bind() */
 } ar_device_call;
 
+/* What a device is, for who makes kernels for it. */
+typedef struct {
+    char        name[160];      /* for people */
+    const char *dialect;        /* of its kernels: ar_dialect_find() */
+    int64_t     units;          /* that compute at the same time */
+    int64_t     memory;         /* bytes; 0: that of the host */
+    int64_t     argument_bytes; /* of all arguments of a kernel; 0: any number */
+    int64_t     group;          /* it is best if items are a multiple of it */
+    bool        doubles;        /* it has f64 */
+} ar_device_facts;
+
+typedef enum { AR_WORK_COPY_IN, AR_WORK_COPY_OUT, AR_WORK_COPY, AR_WORK_KERNEL } ar_work_kind;
+
+/* Something to do, one after the other.  Copies: `to.bytes` bytes, of both sides the same; the side
+ * that is memory of the host has it in `host`. */
+typedef struct {
+    ar_work_kind      kind;
+    ar_device_operand to, from;
+    ar_device_call    call;
+    int64_t           items; /* of the call */
+} ar_device_work;
+
 /* `state` is what open() gave.  Every function may be called by several threads at once. */
 typedef struct ar_device_type {
     const char *name;
@@ -34,8 +56,13 @@ typedef struct ar_device_type {
     bool        divides;       /* launch() takes parts of the items of a call, at once */
     int64_t     copy_part;     /* bytes of a copy that are worth a call of their own; 0: all */
 
-    arras_status (*open)(void **state, const arras_options *options, arras_error *err);
+    /* A line for each device that can be opened. */
+    arras_status (*list)(ar_text *out, arras_error *err);
+    /* which: what stands after "NAME:"; NULL: nothing. */
+    arras_status (*open)(void **state, const char *which, const arras_options *options,
+                         arras_error *err);
     void (*close)(void *state);
+    void (*facts)(ar_device_facts *out, void *state);
 
     /* Zeros, aligned to AR_DEVICE_ALIGN. */
     arras_status (*alloc)(void **memory, void *state, int64_t bytes, arras_error *err);
@@ -57,11 +84,21 @@ typedef struct ar_device_type {
     void (*bind)(void *state, const ar_device_call *call, int i);
     arras_status (*launch)(void *state, const ar_device_call *call, int64_t first, int64_t last,
                            arras_error *err);
+
+    /* Queues: what is enqueued is done in order, beside the host; memory of the host must stay until
+     * the wait.  All are NULL where everything is done when its function has returned. */
+    arras_status (*queue_new)(void **queue, void *state, arras_error *err);
+    void (*queue_free)(void *state, void *queue);
+    arras_status (*enqueue)(void *state, void *queue, const ar_device_work *work, arras_error *err);
+    arras_status (*wait)(void *state, void *queue, arras_error *err);
+    /* A whole pass and the wait for it; NULL: its works are enqueued one by one. */
+    arras_status (*pass)(void *state, void *queue, int64_t n, const ar_device_work *works,
+                         arras_error *err);
 } ar_device_type;
 
 enum { AR_DEVICE_ALIGN = 64 };
 
-extern const ar_device_type ar_cpu_type; /* dev_cpu.c */
+extern const ar_device_type ar_cpu_type, ar_opencl_type; /* dev_NAME.c */
 
 /* ---- Devices (device.c) ---------------------------------------------------------------------- */
 
@@ -76,6 +113,27 @@ arras_status ar_device_open(arras_device **out, const char *name, const arras_op
                             arras_error *err);
 void         ar_device_keep(arras_device *device);
 void         ar_device_drop(arras_device *device);
+
+/* A line for each device that can be opened, or for why it cannot. */
+void ar_devices_print(ar_text *out);
+void ar_device_facts_of(ar_device_facts *out, const arras_device *device);
+
+/* ---- Queues (device_queue.c) ----------------------------------------------------------------- */
+
+/* Of any device: where it has none, all is done at once. */
+typedef struct {
+    arras_device *device;
+    void         *queue; /* the device's; NULL: it has none */
+} ar_device_queue;
+
+arras_status ar_queue_open(ar_device_queue *out, arras_device *device, arras_error *err);
+void         ar_queue_close(ar_device_queue *queue);
+arras_status ar_queue_add(const ar_device_queue *queue, const ar_device_work *work,
+                          arras_error *err);
+arras_status ar_queue_wait(const ar_device_queue *queue, arras_error *err);
+/* All of them, and waits, whatever the status. */
+arras_status ar_queue_pass(const ar_device_queue *queue, int64_t n, const ar_device_work *works,
+                           arras_error *err);
 
 struct arras_block {
     arras_device *device;

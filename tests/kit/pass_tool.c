@@ -58,6 +58,34 @@ static arras_status print_nests(ar_text *out, arras_graph *g, arras_error *err)
     return ARRAS_OK;
 }
 
+/* The kernels of all steps, without what stands before them. */
+static arras_status print_items(ar_text *out, arras_graph *g, const char *dialect, arras_error *err)
+{
+    static ar_op_set used;
+    ar_plan          plan;
+    arras_status     status =
+        ar_plan_make(&plan, g, &(ar_plan_options){ .machine = ar_machine_host() }, err);
+
+    if (status != ARRAS_OK)
+        return status;
+    memset(&used, 0, sizeof used);
+    for (int s = 0; s < plan.nsteps && status == ARRAS_OK; s++)
+        status = ar_items_print(out, &used, ar_dialect_find(dialect), &plan.steps[s].form,
+                                &plan.steps[s].nest, "kernel", err);
+    ar_plan_free(&plan);
+    return status;
+}
+
+static arras_status print_plain(ar_text *out, arras_graph *g, arras_error *err)
+{
+    return print_items(out, g, "plain", err);
+}
+
+static arras_status print_opencl(ar_text *out, arras_graph *g, arras_error *err)
+{
+    return print_items(out, g, "opencl", err);
+}
+
 static arras_status print_plan(ar_text *out, arras_graph *g, arras_error *err)
 {
     ar_plan        plan;
@@ -87,12 +115,20 @@ typedef struct {
 } stage;
 
 static const stage stages[] = {
-    { "normalise", nothing, print_graph },  { "simplify", ar_simplify, print_graph },
-    { "squeeze", ar_squeeze, print_graph }, { "gather_late", gather_late, print_graph },
-    { "compose", compose, print_graph },    { "factor", factor, print_graph },
-    { "unroll", ar_unroll, print_graph },   { "split", ar_split, print_graph },
-    { "fuse", ar_fuse, print_graph },       { "optimise", optimise, print_graph },
-    { "plan", optimise, print_plan },       { "nest", optimise, print_nests },
+    { "normalise", nothing, print_graph },
+    { "simplify", ar_simplify, print_graph },
+    { "squeeze", ar_squeeze, print_graph },
+    { "gather_late", gather_late, print_graph },
+    { "compose", compose, print_graph },
+    { "factor", factor, print_graph },
+    { "unroll", ar_unroll, print_graph },
+    { "split", ar_split, print_graph },
+    { "fuse", ar_fuse, print_graph },
+    { "optimise", optimise, print_graph },
+    { "plan", optimise, print_plan },
+    { "nest", optimise, print_nests },
+    { "items_plain", ar_simplify, print_plain },
+    { "items_opencl", ar_simplify, print_opencl },
 };
 
 static arras_status run(ar_text *out, const stage *s, const arras_graph *program, arras_error *err)

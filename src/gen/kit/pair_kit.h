@@ -80,8 +80,8 @@
     }                                                                                              \
     static inline T expm1_##S(T x)                                                                 \
     {                                                                                              \
-        R re = x.re, im = x.im, half = sin##M(im / 2);                                             \
-        return make_##S(expm1##M(re) * cos##M(im) - 2 * half * half, exp##M(re) * sin##M(im));     \
+        R re = x.re, im = x.im, h = sin##M(im / 2);                                                \
+        return make_##S(expm1##M(re) * cos##M(im) - 2 * h * h, exp##M(re) * sin##M(im));           \
     }
 
 /* What needs clog, cexp and cpow of pairs. */

@@ -154,6 +154,18 @@ bool ar_w_load_may_fail(ar_writer *w, arras_expr load)
     return false;
 }
 
+/* A size that is negative is an error of the run, and indices that are sizes count on it.  Strips
+ * do not look. */
+static bool size_may_fail(const ar_writer *w, arras_expr e)
+{
+    const ar_affine *affine = ar_dim_affine(e->graph, e->ints[0]);
+    bool             fails = affine->constant < 0;
+
+    for (int i = 0; i < affine->nterms; i++)
+        fails = fails || affine->terms[i].factor < 0;
+    return fails && !w->shape->gives_up;
+}
+
 static bool reduction_may_fail(ar_writer *w, arras_expr e)
 {
     bool fails = ar_reduction_identity((ar_reduction)e->ints[0]) < 0 ||
@@ -178,6 +190,8 @@ bool ar_w_may_fail(ar_writer *w, arras_expr e)
         return fact->may_fail > 0;
     if (e->kind == AR_EXPR_REDUCE)
         fails = reduction_may_fail(w, e);
+    else if (e->kind == AR_EXPR_SIZE)
+        fails = size_may_fail(w, e);
     else
         fails = e->kind == AR_EXPR_LOAD && ar_w_load_may_fail(w, e);
     for (int i = 0; i < e->nargs && !fails && e->kind != AR_EXPR_REDUCE; i++)
@@ -279,14 +293,21 @@ static void put_cast(ar_writer *w, arras_expr e)
 static void put_size(ar_writer *w, arras_expr e)
 {
     const ar_affine *affine = ar_dim_affine(e->graph, e->ints[0]);
+    bool             may_fail = size_may_fail(w, e);
 
-    ar_w_start(w, e);
+    if (may_fail)
+        ar_text_printf(w->out, "int64_t v%" PRId64 " = ", e->id);
+    else
+        ar_w_start(w, e);
     ar_text_printf(w->out, "%" PRId64 "%s", affine->constant, w->dialect->l);
     for (int i = 0; i < affine->nterms; i++) {
         ar_text_printf(w->out, " + %" PRId64 "%s * ", affine->terms[i].factor, w->dialect->l);
         ar_text_printf(w->out, "%s%d]", w->shape->sizes, affine->terms[i].size);
     }
     ar_text_add(w->out, ";\n");
+    if (may_fail)
+        ar_text_printf(w->out, "if (v%" PRId64 " < 0) fault = 1, v%" PRId64 " = 0;\n", e->id,
+                       e->id);
 }
 
 /* ---- All kinds ------------------------------------------------------------------------------- */

@@ -1,0 +1,21 @@
+/* test_items.c -- kernels in items, printed as plain C, give the bits of the reference evaluator
+ * and meet the faults that it meets. */
+#include "items_world.h"
+
+static void random_programs(void)
+{
+    check_random_programs(200);
+    print_tally();
+}
+
+TEST_MAIN
+{
+    arras_options options = { .no_cache = true };
+
+    if (!CHECK_EQ_INT(ar_device_open(&device, "cpu", &options, NULL), ARRAS_OK))
+        return;
+    exact = true;
+    run_kernel_cases();
+    RUN(random_programs);
+    ar_device_drop(device);
+}
