@@ -85,8 +85,8 @@ typedef struct ar_device_type {
     arras_status (*launch)(void *state, const ar_device_call *call, int64_t first, int64_t last,
                            arras_error *err);
 
-    /* Queues: what is enqueued is done in order, beside the host; memory of the host must stay until
-     * the wait.  All are NULL where everything is done when its function has returned. */
+    /* Queues: what is enqueued is done in order, beside the host; memory of the host must stay
+     * until the wait.  All are NULL where everything is done when its function has returned. */
     arras_status (*queue_new)(void **queue, void *state, arras_error *err);
     void (*queue_free)(void *state, void *queue);
     arras_status (*enqueue)(void *state, void *queue, const ar_device_work *work, arras_error *err);

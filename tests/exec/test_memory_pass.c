@@ -225,7 +225,7 @@ static void compute_whole(int64_t *cells, band_world *w, int to, const int64_t *
     char          *origins[2] = { (char *)cells, (char *)(uintptr_t)from };
     const int64_t *shapes[2] = { w->shapes[to], w->shapes[to - 1] };
     const int64_t *strides[2] = { w->strides[to], w->strides[to - 1] };
-    ar_operands    o = { origins, shapes, strides, false, false };
+    ar_operands    o = { .origins = origins, .shapes = shapes, .strides = strides };
     int64_t        index[RANK];
 
     for (index[0] = 0; index[0] < shapes[0][0]; index[0]++)

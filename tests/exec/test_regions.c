@@ -13,7 +13,7 @@ static int64_t below(int64_t n)
     return (int64_t)(state >> 33) % n;
 }
 
-static bool in_range(const ar_range *r, int64_t i)
+static bool in_range(const ar_span *r, int64_t i)
 {
     return i >= r->lo && i < r->hi && !(i >= r->gap_lo && i < r->gap_hi);
 }
@@ -38,7 +38,7 @@ static bool next_cell(int64_t *cell, int rank, int64_t number)
 
 static const struct {
     const char *why;
-    ar_range    a, b, both;
+    ar_span     a, b, both;
 } cases[] = {
     { "the same twice", { 2, 5, 2, 2 }, { 2, 5, 2, 2 }, { 2, 5, 2, 2 } },
     { "one in the other", { 2, 8, 2, 2 }, { 4, 5, 4, 4 }, { 2, 8, 2, 2 } },
@@ -60,7 +60,7 @@ static void sums_along_an_axis(void)
     for (size_t i = 0; i < AR_COUNT(cases); i++) {
         ar_region       a = { .rank = 1, .any = true, .axes = { cases[i].a } };
         const ar_region b = { .rank = 1, .any = true, .axes = { cases[i].b } };
-        const ar_range *want = &cases[i].both;
+        const ar_span  *want = &cases[i].both;
 
         CASE("%s", cases[i].why);
         ar_region_add(&a, &b);
@@ -121,7 +121,7 @@ static ar_region random_region(int rank)
             gap = lo + 1 + below(hi - lo - 2);
             gap_end = gap + 1 + below(hi - gap - 1);
         }
-        r.axes[axis] = (ar_range){ lo, hi, gap, gap_end };
+        r.axes[axis] = (ar_span){ lo, hi, gap, gap_end };
     }
     return r;
 }
@@ -156,8 +156,8 @@ static void check_parts(const ar_region *r)
 static void check_ends(const ar_region *sum, const ar_region *a, const ar_region *b)
 {
     for (int axis = 0; axis < sum->rank && sum->any; axis++) {
-        const ar_range *r = &sum->axes[axis], *x = a->any ? &a->axes[axis] : &b->axes[axis];
-        const ar_range *y = b->any ? &b->axes[axis] : x;
+        const ar_span *r = &sum->axes[axis], *x = a->any ? &a->axes[axis] : &b->axes[axis];
+        const ar_span *y = b->any ? &b->axes[axis] : x;
 
         CHECK_EQ_INT(r->lo, ar_min64(x->lo, y->lo));
         CHECK_EQ_INT(r->hi, ar_max64(x->hi, y->hi));

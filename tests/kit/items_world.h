@@ -263,6 +263,11 @@ static int run_items(itemised *c, const ar_inputs *in, ar_arena *arena)
         if (node->kind == AR_DATA ? !set_data(&c->values[i], node)
                                   : ar_tensor_alloc(&c->values[i], node, NULL) != ARRAS_OK)
             return 1;
+        if (node->kind == AR_SCAN) { /* no kernel is made for it */
+            const ar_tensor *x = host_value(c, node->inputs[0]);
+
+            ar_reference_scan(&(ar_job){ node, &c->values[i], &x, in->sizes, NULL });
+        }
         if (node->kind == AR_LAMBDA && run_item_lambda(c, i, in->sizes))
             return 1;
     }
@@ -328,7 +333,7 @@ static bool check_strided(bool strided)
 
 static inline void print_tally(void)
 {
-    printf("    %d programs with the evaluator's bits, %d with its faults, %d with other functions, "
+    printf("    %d programs with the evaluator's bits, %d with its faults, %d by other functions, "
            "%d declined\n",
            tally.compared, tally.failed_alike, tally.approximate, tally.declined);
     CHECK(tally.compared > 0);

@@ -94,7 +94,7 @@ static int make_blocks(ar_block *blocks)
             (ar_block){ .bytes = below(2) ? lengths[below((int)AR_COUNT(lengths))] : below(5000),
                         .first = first,
                         .last = first + below(below(3) ? 4 : steps - first),
-                        .heir = -1,
+                        .in_place_successor = -1,
                         .offset = -1 };
     }
     /* A block takes over one place at most.  Some heirs do not suit: they must be taken for none.
@@ -104,7 +104,7 @@ static int make_blocks(ar_block *blocks)
 
         if (heir == i || is_heir[heir])
             continue;
-        blocks[i].heir = heir;
+        blocks[i].in_place_successor = heir;
         is_heir[heir] = true;
         if (below(4) && blocks[i].last > blocks[i].first) {
             blocks[heir].last += blocks[i].last - blocks[heir].first;
@@ -120,7 +120,7 @@ static int make_blocks(ar_block *blocks)
 /* An heir may lie in the place of what it takes over, from the step on in which it does. */
 static bool inherits(const ar_block *blocks, int from, int to)
 {
-    return blocks[from].heir == to && blocks[to].bytes <= blocks[from].bytes &&
+    return blocks[from].in_place_successor == to && blocks[to].bytes <= blocks[from].bytes &&
            blocks[to].first == blocks[from].last && blocks[from].first < blocks[to].first;
 }
 
@@ -164,8 +164,8 @@ static void check_blocks(const ar_block *blocks, int n, const ar_memory_plan *pl
         for (int k = 0; k < i; k++)
             if (meet(&blocks[i], &blocks[k]))
                 CHECK(inherits(blocks, i, k) || inherits(blocks, k, i));
-        if (blocks[i].heir >= 0 && inherits(blocks, i, blocks[i].heir))
-            CHECK_EQ_INT(blocks[blocks[i].heir].offset, blocks[i].offset);
+        if (blocks[i].in_place_successor >= 0 && inherits(blocks, i, blocks[i].in_place_successor))
+            CHECK_EQ_INT(blocks[blocks[i].in_place_successor].offset, blocks[i].offset);
     }
     CHECK(end <= plan->bytes);
     CHECK_EQ_INT(plan->sum, sum);

@@ -1,5 +1,5 @@
-/* items.h -- kernels in items: each work item computes a cell of all results by itself.  The door of
- * gen/items/.  Sees base/, ir/, gen/kit/ and gen/words/.
+/* items.h -- kernels in items: each work item computes a cell of all results by itself.  The door
+ * of gen/items/.  Sees base/, ir/, gen/kit/ and gen/words/.
  *
  * Names in the text beside those of words.h, S a number:
  *     aK         memory of operand K, as it is handed to the kernel

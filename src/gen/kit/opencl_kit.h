@@ -1,6 +1,6 @@
-/* opencl_kit.h -- OpenCL C with the names that kernels use, as text before them: types, functions of
- * the C library with an f or a d at their end, without which a call with an integer would mean any
- * of several functions. */
+/* opencl_kit.h -- OpenCL C with the names that kernels use, as text before them: types, functions
+ * of the C library with an f or a d at their end, without which a call with an integer would mean
+ * any of several functions. */
 
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

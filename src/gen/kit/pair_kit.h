@@ -1,5 +1,6 @@
 /* pair_kit.h -- complex numbers as pairs of reals, for dialects in which they are no numbers: the
- * functions of COMPLEX_KIT in ir/scalar_kit.h, with the same bits.  Text that stands before kernels. */
+ * functions of COMPLEX_KIT in ir/scalar_kit.h, with the same bits.  Text before
+ * kernels. */
 
 /* S suffix, T type of pairs, R of their parts, M the suffix of mathematical functions of R. */
 #define PAIR_KIT(S, T, R, M)                                                                       \

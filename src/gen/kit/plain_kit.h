@@ -1,4 +1,5 @@
-/* plain_kit.h -- what items in plain C need beside the definitions of kernels, as text before them. */
+/* plain_kit.h -- what items in plain C need beside the definitions of kernels, as text before
+ * them. */
 
 typedef struct {
     float re, im;

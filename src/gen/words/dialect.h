@@ -28,7 +28,7 @@ struct ar_dialect {
     const char      *complex[3];     /* around and between the parts of a number */
     const char      *l, *ul;         /* after digits: 64 bits */
     const char      *complex_kit;    /* the macro of helpers for a complex type */
-    bool             pairs;          /* complex numbers are pairs of others: no operators for them */
+    bool             pairs;          /* complex numbers are pairs: no operators for them */
     bool             complex_functions; /* and there are csqrt, cexp ... all the same */
     const char      *narrowed; /* from c128 `re` to c64: statements; NULL: as any cast */
     /* Before all else where there are casts from reals to integers and from integers to reals; GCC
