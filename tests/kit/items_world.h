@@ -7,6 +7,7 @@
 #define TEST_ITEMS_WORLD_H
 
 #include "device/device.h"
+#include "eval/reference.h"
 
 #include "kernel_cases.h"
 #include "nest_kit.h"
