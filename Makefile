@@ -45,7 +45,7 @@ test:
 
 test-all:
 	@tools/setup test-all
-	@$(RUN_TESTS) --programs 20000 --fuzz-seconds 300
+	@$(RUN_TESTS) --others --programs 20000 --fuzz-seconds 300
 
 fuzz:
 	@tools/setup fuzz

@@ -6,6 +6,10 @@ add_library(arras_lang STATIC ${lang_sources})
 target_include_directories(arras_lang PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(arras_lang PUBLIC arras_static PRIVATE arras_flags m)
 
+if(NOT ARRAS_COMMAND)
+    return()
+endif()
+
 find_package(PNG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libedit REQUIRED IMPORTED_TARGET libedit)

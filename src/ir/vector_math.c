@@ -160,6 +160,7 @@ ar_op_function *ar_vector_math_value(ar_op op, arras_dtype dtype)
 const char *ar_vector_math_name(ar_op op, arras_dtype dtype) { return (void)op, (void)dtype, NULL; }
 ar_op_function *ar_vector_math_value(ar_op op, arras_dtype dtype)
 {
-    return (void)op, (void)dtype, NULL;
+    (void)op, (void)dtype;
+    return NULL;
 }
 #endif

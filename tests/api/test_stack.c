@@ -97,7 +97,8 @@ static void run_text(void *argument)
         return;
     CHECK_EQ_INT(arras_summarize(&summary, recorded, &why), ARRAS_OK);
     for (int form = 0; form < ARRAS_TEXT_END; form++) {
-        CHECK_EQ_INT(arras_graph_print(&printed, NULL, recorded, form, &why), ARRAS_OK);
+        CHECK_EQ_INT(arras_graph_print(&printed, NULL, recorded, (arras_text_form)form, &why),
+                     ARRAS_OK);
         if (form == ARRAS_TEXT_FULL)
             CHECK_EQ_INT(arras_graph_read(&back, printed, strlen(printed), &why), ARRAS_OK);
         arras_text_free(printed);
