@@ -2,9 +2,7 @@
  * every operation in every type, every cast, on special and random values. */
 #include "build/build.h"
 #include "gen/gen.h"
-#include "test.h"
-
-#include <stdlib.h>
+#include "odd_values.h"
 
 enum { VALUES = 40 };
 
@@ -60,49 +58,6 @@ static ar_module *build_everything(void)
     ar_text_free(&source);
     CHECK_STR(err.text, "");
     return built;
-}
-
-/* Zeros, ones, ends of ranges, infinities, nan, then random numbers of all sizes. */
-static void draw(arras_dtype dtype, void *cell, int i)
-{
-    static const double special[] = { 0,    -0.0, 1,     -1,     2,      0.5,      -2.5,      100,
-                                      -128, 255,  1e300, -1e300, 5e-324, INFINITY, -INFINITY, NAN };
-    double              parts[2];
-    int64_t             whole;
-
-    for (int p = 0; p < 2; p++) {
-        int at = (i * (p ? 7 : 1)) % 32;
-
-        parts[p] = at < 16 ? special[at] : ldexp(rand() / (double)RAND_MAX - 0.5, rand() % 40 - 10);
-    }
-    if (ar_dtype_class(dtype) == AR_CLASS_REAL || ar_dtype_class(dtype) == AR_CLASS_COMPLEX) {
-        ar_cell_cast(dtype, cell, ARRAS_C128, parts);
-        return;
-    }
-    whole = i < 8    ? (int64_t[]){ 0, 1, -1, 2, INT64_MAX, INT64_MIN, 7, -8 }[i]
-            : i < 20 ? rand() % 20 - 10
-                     : (int64_t)((uint64_t)rand() << 40 ^ (uint64_t)rand());
-    ar_cell_cast(dtype, cell, ARRAS_I64, &whole);
-}
-
-static bool same_cell(arras_dtype dtype, const void *got, const void *want)
-{
-    const double *g = got, *w = want;
-    const float  *gf = got, *wf = want;
-    int           n = ar_dtype_class(dtype) == AR_CLASS_COMPLEX ? 2 : 1;
-
-    if (memcmp(got, want, ar_dtype_size(dtype)) == 0)
-        return true;
-    if (ar_dtype_class(dtype) < AR_CLASS_REAL)
-        return false;
-    for (int i = 0; i < n; i++) { /* one nan is as good as another */
-        bool single = ar_dtype_real(dtype) == ARRAS_F32;
-
-        if (single ? memcmp(&gf[i], &wf[i], 4) != 0 && !(isnan(gf[i]) && isnan(wf[i]))
-                   : memcmp(&g[i], &w[i], 8) != 0 && !(isnan(g[i]) && isnan(w[i])))
-            return false;
-    }
-    return true;
 }
 
 static void compare_op(ar_op op, arras_dtype dtype, ar_op_function *generated)

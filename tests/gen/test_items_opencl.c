@@ -1,5 +1,5 @@
 /* test_items_opencl.c -- the same kernels as OpenCL C, on the first device there is. */
-#include "items_world.h"
+#include "items_ops.h"
 
 static void random_programs(void)
 {
@@ -16,6 +16,7 @@ TEST_MAIN
         CHECK(err.text[0] && !strchr(err.text, '\n'));
         return;
     }
+    RUN(operations_of_every_type);
     run_kernel_cases();
     RUN(random_programs);
     ar_device_drop(device);

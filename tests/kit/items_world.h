@@ -76,14 +76,20 @@ static bool build_items(itemised *c)
     return good;
 }
 
-static bool open_items(itemised *c)
+static const ar_dialect *device_dialect(void)
 {
     ar_device_facts facts;
-    arras_array    *roots = NULL;
-    bool            good;
 
     ar_device_facts_of(&facts, device);
-    c->dialect = ar_dialect_find(facts.dialect);
+    return ar_dialect_find(facts.dialect);
+}
+
+static bool open_items(itemised *c)
+{
+    arras_array *roots = NULL;
+    bool         good;
+
+    c->dialect = device_dialect();
     good = CHECK(c->dialect != NULL) &&
            CHECK_EQ_INT(ar_normalise(&c->plain, g, NULL), ARRAS_OK) &&
            CHECK_EQ_INT(ar_fuse(&c->normal, c->plain, NULL), ARRAS_OK) &&
