@@ -1,5 +1,5 @@
-/* items_ops.h -- for tests of kernels in items: every operation in every type and every cast, on odd
- * and random values, against the evaluator's. */
+/* items_ops.h -- for tests of kernels in items: every operation in every type and every cast, on
+ * odd and random values, against the evaluator's. */
 #ifndef TEST_ITEMS_OPS_H
 #define TEST_ITEMS_OPS_H
 

@@ -1,5 +1,5 @@
-/* odd_values.h -- for tests of operations: cells that are hard to compute with, and whether two cells
- * are the same. */
+/* odd_values.h -- for tests of operations: cells that are hard to compute with, and whether two
+ * cells are the same. */
 #ifndef TEST_ODD_VALUES_H
 #define TEST_ODD_VALUES_H
 
