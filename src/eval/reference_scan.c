@@ -1,5 +1,5 @@
 /* reference_scan.c -- reductions of all cells up to each, in the order that docs/semantics.md
- * states: one cell after the other; sums and products of more reals than AR_SCAN_SERIAL in groups
+ * states: one cell after the other; sums and products of more reals than AR_FOLD_SERIAL in groups
  * and blocks. */
 #include "eval/reference.h"
 
