@@ -61,11 +61,13 @@ static void scan_line(scan *s, char *out, const char *in)
 {
     const ar_tensor *x = s->job->in[0], *y = s->job->out;
     size_t           size = ar_dtype_size(y->dtype);
+    ar_value         given; /* cells of inputs need not be aligned */
 
     for (int64_t i = 0; i < s->length; i++) {
         ar_value *cell = &s->cells[s->grouped ? i % AR_SCAN_GROUP : 0];
 
-        ar_cell_cast(y->dtype, cell, x->dtype, in + i * x->strides[s->axis]);
+        memcpy(&given, in + i * x->strides[s->axis], ar_dtype_size(x->dtype));
+        ar_cell_cast(y->dtype, cell, x->dtype, &given);
         if (s->grouped)
             scan_grouped(s, i, out + i * y->strides[s->axis], size);
         else
